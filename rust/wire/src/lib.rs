@@ -1,0 +1,45 @@
+//! What host and worker say to each other: frames and values.
+//!
+//! Both sides treat the other's bytes as hostile: lengths are checked before anything is
+//! allocated, counts against the bytes that are there, text for UTF-8, depth against
+//! [`MAX_DEPTH`]. No I/O, no JavaScript, no Python here.
+
+pub mod frame;
+pub mod value;
+
+pub use frame::{
+    Failed, Fetch, FetchKind, Finished, FromWorker, Leg, Request, Resume, Settlement, Start,
+    Suspended, ToWorker,
+};
+pub use value::{Decoder, Encoder, Event, MAX_SAFE_INTEGER, Open, Tag};
+
+/// Deepest nesting of arrays and objects in a value that crosses the border.
+pub const MAX_DEPTH: usize = 512;
+
+/// Largest frame, in bytes, whatever the limits of a cell are.
+pub const MAX_FRAME: usize = 320 << 20;
+
+/// Most nested calls that one cell may have outstanding, queued ones included.
+pub const MAX_OUTSTANDING: usize = 4096;
+
+/// Why bytes from the other side were refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// The bytes end before the value does, or a count promises more than is there.
+    #[error("the frame is shorter than it says")]
+    Truncated,
+    /// Nesting beyond [`MAX_DEPTH`].
+    #[error("the value is nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// A frame above the limit set for it.
+    #[error("a frame of {len} bytes is over the limit of {max}")]
+    TooLarge {
+        /// Announced length.
+        len: usize,
+        /// Limit in force.
+        max: usize,
+    },
+    /// Something that this protocol never says.
+    #[error("malformed frame: {0}")]
+    Malformed(&'static str),
+}
