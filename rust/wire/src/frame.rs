@@ -6,7 +6,7 @@
 //! `Suspend` is answered with `Image` or `Failed`.
 
 use crate::value::put_varint;
-use crate::{Decoder, MAX_OUTSTANDING, WireError};
+use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, WireError};
 
 /// Limits and clock of one leg of a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,13 +135,15 @@ pub struct Failed {
 pub enum FetchKind {
     /// All entries visible to the guest: an encoded array of objects (`ALL_TOOLS`).
     Catalog = 1,
-    /// Convenience names: an encoded array of `[safe name, id]` pairs; an id of null marks a clash, then `[name, null, [ids]]`.
+    /// Convenience names: an encoded array of `[safe name, id]`, or `[safe name, null, [ids]]`
+    /// where several tools would have that name.
     Names = 2,
     /// Declaration files: an encoded array of `{path, description, bytes}`.
     ApiList = 3,
     /// One declaration file, `argument` is its path: an encoded object or null.
     ApiRead = 4,
-    /// MCP names: an encoded object: server key → {"name": original, "tools": [[key, original, id]], …}.
+    /// MCP names: an encoded array of `{key, name, tools: [[key, original, id]], resources, prompts}`
+    /// per server, by key; the last two are null or objects of method name to catalog id.
     McpNames = 5,
 }
 
@@ -256,12 +258,17 @@ impl Decoder<'_> {
         }
         Ok(blob.to_vec())
     }
+    /// At most `most` items of at least `least` bytes each: an item takes more memory than bytes.
     fn list<T>(
         &mut self,
         least: usize,
+        most: usize,
         mut each: impl FnMut(&mut Self) -> Result<T, WireError>,
     ) -> Result<Vec<T>, WireError> {
         let n = self.count(least)?;
+        if n > most {
+            return Err(WireError::Malformed("too many items in a list"));
+        }
         let mut out = Vec::with_capacity(n.min(4096));
         for _ in 0..n {
             out.push(each(self)?);
@@ -280,7 +287,9 @@ impl Decoder<'_> {
         })
     }
     fn settlements(&mut self) -> Result<Vec<Settlement>, WireError> {
-        self.list(4, |d| Ok(Settlement { id: d.id()?, ok: d.flag()?, value: d.value()? }))
+        self.list(4, MAX_OUTSTANDING, |d| {
+            Ok(Settlement { id: d.id()?, ok: d.flag()?, value: d.value()? })
+        })
     }
     fn end<T>(&self, v: T) -> Result<T, WireError> {
         if self.is_done() { Ok(v) } else { Err(WireError::Malformed("bytes after a frame")) }
@@ -428,21 +437,15 @@ impl FromWorker {
         let mut d = Decoder::new(bytes);
         let frame = match d.byte()? {
             0x81 => Self::Suspended(Suspended {
-                requests: {
-                    let r = d.list(5, |d| {
-                        Ok(Request {
-                            id: d.id()?,
-                            op: d.owned()?,
-                            target: d.owned()?,
-                            input: d.value()?,
-                        })
-                    })?;
-                    if r.len() > MAX_OUTSTANDING {
-                        return Err(WireError::Malformed("too many requests"));
-                    }
-                    r
-                },
-                output: d.list(2, Decoder::value)?,
+                requests: d.list(5, MAX_OUTSTANDING, |d| {
+                    Ok(Request {
+                        id: d.id()?,
+                        op: d.owned()?,
+                        target: d.owned()?,
+                        input: d.value()?,
+                    })
+                })?,
+                output: d.list(2, MAX_ITEMS, Decoder::value)?,
                 output_used: d.varint()?,
                 timer_ms: if d.flag()? { Some(d.varint()?) } else { None },
                 yielded: if d.flag()? { Some(d.owned()?) } else { None },
@@ -450,8 +453,8 @@ impl FromWorker {
             }),
             0x82 => Self::Finished(Finished {
                 value: d.value()?,
-                output: d.list(2, Decoder::value)?,
-                warnings: d.list(1, Decoder::owned)?,
+                output: d.list(2, MAX_ITEMS, Decoder::value)?,
+                warnings: d.list(1, MAX_ITEMS, Decoder::owned)?,
                 output_used: d.varint()?,
             }),
             0x83 => Self::Failed(Failed {
@@ -459,8 +462,8 @@ impl FromWorker {
                 limit: d.owned()?,
                 message: d.owned()?,
                 location: if d.flag()? { Some((d.id()?, d.id()?)) } else { None },
-                output: d.list(2, Decoder::value)?,
-                warnings: d.list(1, Decoder::owned)?,
+                output: d.list(2, MAX_ITEMS, Decoder::value)?,
+                warnings: d.list(1, MAX_ITEMS, Decoder::owned)?,
             }),
             0x84 => {
                 let uncompressed = d.varint()?;

@@ -5,6 +5,7 @@
 //! [`MAX_DEPTH`]. No I/O, no JavaScript, no Python here.
 
 pub mod frame;
+pub mod json;
 pub mod value;
 
 pub use frame::{
@@ -21,6 +22,10 @@ pub const MAX_FRAME: usize = 320 << 20;
 
 /// Most nested calls that one cell may have outstanding, queued ones included.
 pub const MAX_OUTSTANDING: usize = 4096;
+
+/// Most output items, and most warnings, in one turn: more than the largest output budget has
+/// room for.
+pub const MAX_ITEMS: usize = 1 << 19;
 
 /// Why bytes from the other side were refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
