@@ -1,0 +1,226 @@
+//! What the body of a cell returns, where the model did not say so.
+
+use oxc_ast::ast::{
+    BindingPattern, Expression, FormalParameters, Function, FunctionBody, IdentifierReference,
+    ObjectPropertyKind, Statement,
+};
+use oxc_ast_visit::VisitJs;
+use oxc_semantic::{Scoping, SymbolId};
+use oxc_span::{GetSpan, Span};
+
+use crate::offsets::Edit;
+use crate::parse::{BODY_START, Cell};
+use crate::shell;
+
+/// The edits that make the last expression, or the one function, the result. Offsets are those of
+/// the body.
+pub(crate) fn result_edits(cell: &Cell<'_>) -> Vec<Edit> {
+    let body = cell.body;
+    let Some(last) = last_evaluated(&body.statements) else {
+        return match body.directives.last() {
+            // A text alone is a directive to the parser and a value to the model.
+            Some(text) if body.statements.is_empty() => {
+                vec![Edit::insert(at(text.span.start), "return ")]
+            }
+            _ => uncalled_function(cell).into_iter().collect(),
+        };
+    };
+    match last {
+        Statement::ExpressionStatement(statement) => {
+            let start = at(statement.span.start);
+            let Some(parameters) = function_expression(&statement.expression) else {
+                return vec![Edit::insert(start, "return ")];
+            };
+            let end = at(statement.expression.span().end);
+            vec![
+                Edit::insert(start, "return ("),
+                Edit::insert(end, format!(")({})", arguments(parameters))),
+            ]
+        }
+        Statement::BlockStatement(block) if is_object_literal(&block.body) => vec![
+            Edit::insert(at(block.span.start), "return ("),
+            Edit::insert(at(block.span.end), ")"),
+        ],
+        _ => uncalled_function(cell).into_iter().collect(),
+    }
+}
+
+/// Offset in the script -> offset in the body.
+fn at(offset: u32) -> u32 {
+    offset.saturating_sub(BODY_START)
+}
+
+/// The last statement that does something where it stands: function declarations are hoisted, so
+/// what stands before them is still the end of the program.
+fn last_evaluated<'b, 'a>(statements: &'b [Statement<'a>]) -> Option<&'b Statement<'a>> {
+    statements
+        .iter()
+        .rev()
+        .find(|s| !matches!(s, Statement::EmptyStatement(_) | Statement::FunctionDeclaration(_)))
+}
+
+/// A function that can be called for its result: an arrow or a function, not a generator.
+fn function_expression<'b, 'a>(e: &'b Expression<'a>) -> Option<&'b FormalParameters<'a>> {
+    match e.without_parentheses() {
+        Expression::ArrowFunctionExpression(f) => Some(&f.params),
+        Expression::FunctionExpression(f) if !f.generator => Some(&f.params),
+        _ => None,
+    }
+}
+
+/// A parameter is most likely meant to be the global of its name, and a destructured one all of
+/// them: `async ({ tools }) => …`.
+fn arguments(parameters: &FormalParameters<'_>) -> String {
+    let globals: Vec<String> = parameters
+        .items
+        .iter()
+        .map(|p| match &p.pattern {
+            BindingPattern::BindingIdentifier(id) => format!("globalThis.{}", id.name),
+            BindingPattern::ObjectPattern(_) => "globalThis".into(),
+            _ => "undefined".into(),
+        })
+        .collect();
+    globals.join(", ")
+}
+
+/// `{ a: 1 }` or `{ a, b }` where a statement is expected: a block that can only mean an object.
+fn is_object_literal(block: &[Statement<'_>]) -> bool {
+    let [only] = block else { return block.is_empty() };
+    let (statement, labelled) = match only {
+        Statement::LabeledStatement(label) => (&label.body, true),
+        other => (other, false),
+    };
+    let Statement::ExpressionStatement(statement) = statement else { return false };
+    let expression = &statement.expression;
+    let names = match expression {
+        Expression::Identifier(_) => true,
+        Expression::SequenceExpression(s) => {
+            s.expressions.iter().all(|e| matches!(e, Expression::Identifier(_)))
+        }
+        _ => false,
+    };
+    (labelled || names) && expression.span().end == statement.span.end
+}
+
+/// A function at the top level of a cell that consists of declarations.
+struct Candidate<'b, 'a> {
+    name: &'b str,
+    symbol: SymbolId,
+    span: Span,
+    parameters: &'b FormalParameters<'a>,
+}
+
+/// A cell of declarations of which exactly one function is used by nothing: that one is called.
+fn uncalled_function(cell: &Cell<'_>) -> Option<Edit> {
+    let body = cell.body;
+    let mut candidates = Vec::new();
+    for statement in &body.statements {
+        match statement {
+            Statement::FunctionDeclaration(f) => candidates.extend(declared(f)),
+            Statement::VariableDeclaration(v) => {
+                for d in &v.declarations {
+                    if let BindingPattern::BindingIdentifier(id) = &d.id
+                        && let Some(symbol) = id.symbol_id.get()
+                        && let Some(parameters) = d.init.as_ref().and_then(function_expression)
+                    {
+                        let name = id.name.as_str();
+                        candidates.push(Candidate { name, symbol, span: d.span, parameters });
+                    }
+                }
+            }
+            Statement::ClassDeclaration(_) | Statement::EmptyStatement(_) => {}
+            _ => return None,
+        }
+    }
+    let mut uses = Uses {
+        scoping: &cell.scoping,
+        candidates: &candidates,
+        used: vec![false; candidates.len()],
+    };
+    uses.visit_function_body(body);
+    let named = uses.used;
+    let mut unused = candidates.iter().zip(named).filter(|(_, named)| !named).map(|(c, _)| c);
+    let first = unused.next()?;
+    let chosen = match unused.next() {
+        None => first,
+        Some(second) => [first, second].into_iter().chain(unused).find(|c| c.name == "main")?,
+    };
+    let end = at(body.statements.last()?.span().end);
+    Some(Edit::insert(end, format!("\n;return {}({});", chosen.name, arguments(chosen.parameters))))
+}
+
+fn declared<'b, 'a>(f: &'b Function<'a>) -> Option<Candidate<'b, 'a>> {
+    let id = f.id.as_ref().filter(|_| !f.generator)?;
+    let symbol = id.symbol_id.get()?;
+    Some(Candidate { name: id.name.as_str(), symbol, span: f.span, parameters: &f.params })
+}
+
+/// Which candidates are named outside of themselves.
+struct Uses<'u, 'b, 'a> {
+    scoping: &'u Scoping,
+    candidates: &'u [Candidate<'b, 'a>],
+    used: Vec<bool>,
+}
+
+impl<'a> VisitJs<'a> for Uses<'_, '_, '_> {
+    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
+        let symbol = it.reference_id.get().and_then(|r| self.scoping.get_reference(r).symbol_id());
+        let Some(symbol) = symbol else { return };
+        if let Some(i) = self.candidates.iter().position(|c| c.symbol == symbol)
+            && !(self.candidates[i].span.start <= it.span.start
+                && it.span.end <= self.candidates[i].span.end)
+        {
+            self.used[i] = true;
+        }
+    }
+}
+
+/// The command that a program consists of by accident: `ls -la` is a subtraction, `pwd` a name.
+/// Nothing declares the name, so that running it could only fail.
+pub(crate) fn shell_word(cell: &Cell<'_>) -> bool {
+    let Some(Statement::ExpressionStatement(first)) = cell.body.statements.first() else {
+        return false;
+    };
+    let mut leftmost = &first.expression;
+    loop {
+        leftmost = match leftmost {
+            Expression::BinaryExpression(e) => &e.left,
+            Expression::LogicalExpression(e) => &e.left,
+            Expression::SequenceExpression(e) => match e.expressions.first() {
+                Some(e) => e,
+                None => return false,
+            },
+            Expression::Identifier(id) => {
+                let bound = id.reference_id.get().is_some_and(|r| cell.scoping.has_binding(r));
+                return !bound && shell::is_command(&id.name);
+            }
+            _ => return false,
+        };
+    }
+}
+
+/// `{"code": "return 1"}`: the arguments of the call instead of the program.
+pub(crate) fn is_tool_call(cell: &Cell<'_>) -> bool {
+    let [Statement::ExpressionStatement(only)] = cell.body.statements.as_slice() else {
+        return false;
+    };
+    let Expression::ObjectExpression(object) = only.expression.without_parentheses() else {
+        return false;
+    };
+    let mut holds_code = false;
+    let known = object.properties.iter().all(|property| {
+        let ObjectPropertyKind::ObjectProperty(property) = property else { return false };
+        let Some(name) = property.key.static_name() else { return false };
+        let text =
+            matches!(property.value, Expression::StringLiteral(_) | Expression::TemplateLiteral(_));
+        holds_code |= text && matches!(&*name, "code" | "command");
+        matches!(&*name, "code" | "command" | "language" | "restartSafe")
+    });
+    known && holds_code
+}
+
+/// Nothing but comments and semicolons.
+pub(crate) fn is_empty(body: &FunctionBody<'_>) -> bool {
+    body.directives.is_empty()
+        && body.statements.iter().all(|s| matches!(s, Statement::EmptyStatement(_)))
+}

@@ -1,0 +1,118 @@
+//! TypeScript -> JavaScript, without type checks and without lowering any language feature.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use oxc_allocator::Allocator;
+use oxc_ast_visit::VisitJs;
+use oxc_codegen::{Codegen, CodegenOptions, CommentOptions};
+use oxc_semantic::SemanticBuilder;
+use oxc_sourcemap::SourceMap;
+use oxc_span::SourceType;
+use oxc_transformer::{TransformOptions, Transformer};
+
+use crate::findings::{Finder, Findings};
+use crate::offsets::{Anchor, Draft, Offsets};
+use crate::parse::{self, SyntaxError};
+
+/// What a TypeScript text became, or what stands in its way (offsets of the TypeScript text).
+pub(crate) struct Stripped {
+    pub draft: Draft<'static>,
+    pub findings: Findings,
+}
+
+/// The same program as JavaScript; where every token came from is kept.
+pub(crate) fn strip(allocator: &Allocator, draft: &Draft<'_>) -> Result<Stripped, SyntaxError> {
+    let mut program = parse::module(allocator, &draft.text, SourceType::ts())?;
+    let built = SemanticBuilder::new_compiler().with_enum_eval(true).build(&program);
+    if let Some(error) = parse::first_error(&built.diagnostics) {
+        return Err(error);
+    }
+    let scoping = built.semantic.into_scoping();
+    let mut finder = Finder::new(Some(&scoping));
+    finder.visit_program(&program);
+    let findings = finder.findings;
+
+    let options = TransformOptions::default();
+    let transformed = Transformer::new(allocator, Path::new(""), &options)
+        .build_with_scoping(scoping, &mut program);
+    if let Some(error) = parse::first_error(&transformed.diagnostics) {
+        return Err(error);
+    }
+    let printed = Codegen::new()
+        .with_options(CodegenOptions {
+            comments: CommentOptions::disabled(),
+            source_map_path: Some(PathBuf::new()),
+            ..CodegenOptions::default()
+        })
+        .with_source_text(program.source_text)
+        .build(&program);
+    let offsets = printed.map.map_or_else(Offsets::default, |map| {
+        Offsets::new(anchors(&map, &draft.text, &printed.code))
+    });
+    let draft = Draft { text: Cow::Owned(printed.code), offsets: offsets.then(&draft.offsets) };
+    Ok(Stripped { draft, findings })
+}
+
+fn anchors(map: &SourceMap<'_>, from: &str, to: &str) -> Vec<Anchor> {
+    let mut source = Cursor::new(from);
+    let mut target = Cursor::new(to);
+    map.get_tokens()
+        .map(|token| Anchor {
+            dst: target.offset(token.get_dst_line(), token.get_dst_col()),
+            src: source.offset(token.get_src_line(), token.get_src_col()),
+        })
+        .collect()
+}
+
+/// Turns 0-based lines and UTF-16 columns, as source maps have them, into byte offsets. Positions
+/// mostly ascend; each step goes on from the last one where it can.
+struct Cursor<'t> {
+    text: &'t str,
+    lines: Vec<u32>,
+    ascii: bool,
+    at: (u32, u32, u32),
+}
+
+impl<'t> Cursor<'t> {
+    fn new(text: &'t str) -> Self {
+        // Source maps also count U+2028 and U+2029 as line ends.
+        let mut lines = vec![0];
+        let bytes = text.as_bytes();
+        for (i, &byte) in bytes.iter().enumerate() {
+            let ends = match byte {
+                b'\n' => true,
+                b'\r' => bytes.get(i + 1) != Some(&b'\n'),
+                0xa8 | 0xa9 => i >= 2 && bytes[i - 2..i] == [0xe2, 0x80],
+                _ => false,
+            };
+            if ends {
+                lines.push(i as u32 + 1);
+            }
+        }
+        Self { text, lines, ascii: text.is_ascii(), at: (0, 0, 0) }
+    }
+
+    fn offset(&mut self, line: u32, column: u32) -> u32 {
+        let end = self.text.len() as u32;
+        let start = self.lines.get(line as usize).copied().unwrap_or(end);
+        if self.ascii {
+            return start.saturating_add(column).min(end);
+        }
+        let (last_line, last_column, last_offset) = self.at;
+        let (mut units, mut offset) = if line == last_line && column >= last_column {
+            (last_column, last_offset)
+        } else {
+            (0, start)
+        };
+        for c in self.text.get(offset as usize..).unwrap_or_default().chars() {
+            if units >= column {
+                break;
+            }
+            units += c.len_utf16() as u32;
+            offset += c.len_utf8() as u32;
+        }
+        self.at = (line, column, offset);
+        offset
+    }
+}

@@ -1,0 +1,357 @@
+//! exe.5, exe.6, exe.8: cells that run, and what they return in the engine.
+
+#![allow(missing_docs)]
+
+mod engine;
+
+use engine::{JAVASCRIPT, TYPESCRIPT, value_of};
+
+fn check(cases: &[(&str, &str)], options: codemode_source::Options) {
+    let failures: Vec<String> = cases
+        .iter()
+        .filter_map(|(code, expected)| match value_of(code, options) {
+            Ok(value) if value == *expected => None,
+            other => Some(format!("{code:?}\n  expected {expected}\n  got {other:?}")),
+        })
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn exe_5_the_body_of_an_async_function_runs() {
+    check(
+        &[
+            ("return 1 + 1", "2"),
+            ("const v = await Promise.resolve(5);\nreturn v;", "5"),
+            ("await null; return 3", "3"),
+            ("if (true) return 4; 5", "4"),
+            ("return \"a\\nb\".length", "3"),
+            ("return \"a\\\\nb\".length", "4"),
+            ("let yield_ = 1; var yield = 2; return yield + yield_", "3"),
+            ("for await (const x of [1, 2]) { if (x == 2) return x }", "2"),
+            ("label: for (;;) { break label }\nreturn 1", "1"),
+            ("'use strict'; return (function () { return this === undefined })()", "true"),
+            ("return (function () { return this === globalThis })()", "true"),
+            ("with ({ a: 3 }) { return a }", "3"),
+            ("return 010", "8"),
+            ("// c\nreturn 1 // trailing", "1"),
+            ("return 1 <!-- html comment", "1"),
+            ("let x = 1\n--> html comment\nreturn x", "1"),
+            ("return 1 /* unclosed-looking } */", "1"),
+            ("return /[}]\\)/.test('})')", "true"),
+            ("return `}${'})'}`", "\"}})\""),
+            ("using x = { [Symbol.dispose]() {} }; return 1", "1"),
+            ("await using x = { async [Symbol.asyncDispose]() {} }; return 1", "1"),
+            ("return \"```js\\nnot a fence\\n```\"", "\"```js\\nnot a fence\\n```\""),
+            ("\u{feff}return 1", "1"),
+            ("return [1, 2].map(x => x * 2)", "[2,4]"),
+            (
+                "class A { #x = 1; static { this.y = 2 } get x() { return this.#x } }\nreturn new A().x + A.y",
+                "3",
+            ),
+            ("return 1_000n.toString()", "\"1000\""),
+            ("return /(?<y>\\d+)/v.exec('a12').groups.y", "\"12\""),
+            ("a: { break a }\nreturn 0 ?? 1", "0"),
+            ("#!/usr/bin/env node\nreturn 1", "1"),
+            ("return 1;\r\n", "1"),
+            ("const a = 1;\rreturn a;", "1"),
+            ("return `a\rb`.length", "3"),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
+fn exe_5_a_trailing_expression_is_the_result() {
+    check(
+        &[
+            ("1 + 1", "2"),
+            ("let x = 1; x", "1"),
+            ("let x = 1; x;", "1"),
+            ("let x = 1\nx // comment", "1"),
+            ("let x = 1\nx; /* a */ ;;", "1"),
+            ("const a = [1]\n;[2].concat(a)", "[2,1]"),
+            ("const a = 1\n;(a + 1)", "2"),
+            ("const a = 1;\n`t${a}`", "\"t1\""),
+            ("let x; x = 5", "5"),
+            ("\"hello\"", "\"hello\""),
+            ("'use strict'; 'b'", "\"b\""),
+            ("await Promise.resolve(7)", "7"),
+            ("(async () => { return 8 })()", "8"),
+            ("(async function () { return 8 })()", "8"),
+            ("(() => { return 8 })();", "8"),
+            ("!function () {}()", "true"),
+            ("const f = async () => 9;\nf()", "9"),
+            ("main();\nasync function main() { return 10 }", "10"),
+            ("async function main() { return 10 }\nmain();", "10"),
+            ("async function main() { return 10 }\nmain().then(x => x + 1);", "11"),
+            ("async function main() { return 10 }\nawait main();", "10"),
+            ("/x/.test('x')", "true"),
+            ("a = 1, a + 1", "2"),
+            ("({ a: 1 })", "{\"a\":1}"),
+            ("{ a: 1, b: 2 }", "{\"a\":1,\"b\":2}"),
+            ("{ a: 1 }", "{\"a\":1}"),
+            ("{ \"a\": [1, { \"b\": null }] }", "{\"a\":[1,{\"b\":null}]}"),
+            ("{ a: 1, b: 2 };", "{\"a\":1,\"b\":2}"),
+            ("{ a: 1, b: 2 } // done", "{\"a\":1,\"b\":2}"),
+            ("{}", "{}"),
+            ("const a = 1, b = 2;\n{ a, b }", "{\"a\":1,\"b\":2}"),
+            ("[1, 2]", "[1,2]"),
+            ("null", "null"),
+            ("let x = 1; if (x) { x }", "null"),
+            ("for (const x of [1]) x", "null"),
+            ("let x = 1;", "null"),
+            ("const x = 1;\nfunction f() { return 2 }\nf();\nconst y = 2;", "null"),
+            ("class A {}", "null"),
+            ("let x = 1; { x; }", "null"),
+            ("const s = `return 1`; s", "\"return 1\""),
+            ("() => { return 1 }; 5", "5"),
+            ("function f() { return 1 }\n2", "2"),
+            ("return\n2", "null"),
+            ("new Map([[1, 2]]).get(1)", "2"),
+            ("x = 1\n++x", "2"),
+            ("typeof nothing", "\"undefined\""),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
+fn exe_5_a_cell_that_is_one_function_is_called() {
+    check(
+        &[
+            ("async () => { const a = 20; return a + 22; }", "42"),
+            ("async () => { const a = 20; return a + 22; };", "42"),
+            ("(async () => { return 1 })", "1"),
+            ("((() => 1))", "1"),
+            ("() => 1", "1"),
+            ("() => ({ a: 1 })", "{\"a\":1}"),
+            ("async () => 1 // c", "1"),
+            ("(function () { return 2 })", "2"),
+            ("(async function named() { return 2 });", "2"),
+            ("async function main() { return 3 }", "3"),
+            ("function main() { return 3 }\n", "3"),
+            ("function main() { return 3 } // c", "3"),
+            ("const N = 4;\nasync function run() { return N }", "4"),
+            ("function helper() { return 5 }\nasync function main() { return helper() }", "5"),
+            ("async function main() { return helper() }\nfunction helper() { return 5 }", "5"),
+            ("const main = async () => { return 6 }", "6"),
+            ("const main = async () => { return 6 };\n", "6"),
+            ("function main(n = 3) { return n ? main(n - 1) : 'end' }", "\"end\""),
+            ("function a() { return 1 }\nfunction main() { return 2 }", "2"),
+            ("function a() { return 1 }\nfunction b() { return 2 }", "null"),
+            ("function* g() { yield 1 }", "null"),
+            ("function help() { return 1 }\nasync () => help()", "1"),
+            ("async (globalThis) => typeof globalThis", "\"object\""),
+            ("async ({ Math }) => Math.max(1, 2)", "2"),
+            (
+                "async (JSON, nothing) => [JSON.stringify({}), typeof nothing]",
+                "[\"{}\",\"undefined\"]",
+            ),
+            ("export default async function () { return { ok: true }; }", "{\"ok\":true}"),
+            ("export default async function main() { return { ok: true }; }", "{\"ok\":true}"),
+            ("export default function () { return 1 }", "1"),
+            ("export default async () => { return 2 }", "2"),
+            ("export default async () => 2;", "2"),
+            ("export default { a: 1 };", "{\"a\":1}"),
+            ("export default 1 + 1", "2"),
+            ("const a = 1\nexport default [a]", "[1]"),
+            ("const x = 1;\nexport default async function () { return x; }", "1"),
+            ("export const x = 1;\nreturn x;", "1"),
+            ("export const x = 1;\nx", "1"),
+            ("export async function main() { return 7 }", "7"),
+            ("const y = 2;\nexport { y };\ny", "2"),
+            ("export {};\n3", "3"),
+            ("export class A { static v = 1 }\nreturn A.v", "1"),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
+fn exe_5_one_fence_around_the_cell_is_removed() {
+    check(
+        &[
+            ("```js\nreturn 1 + 1;\n```", "2"),
+            ("~~~\nreturn 1 + 1;\n~~~", "2"),
+            ("~~~js\nreturn 1 + 1;\n~~~", "2"),
+            ("```\nreturn 1 + 1;\n```", "2"),
+            ("```typescript\nreturn 1 + 1;\n```", "2"),
+            ("```typescript\nconst x: number = 2;\nreturn x;\n```", "2"),
+            ("```ts\nconst x = <T,>(y: T): T => y;\nreturn x(2);\n```\n", "2"),
+            ("\n\n  ```js\n  return 2;\n  ```  \n", "2"),
+            ("```js\r\nreturn 2;\r\n```\r\n", "2"),
+            ("````js\nreturn 2;\n````", "2"),
+            ("```js title=\"x\"\nreturn 2;\n```", "2"),
+            ("```JavaScript\nreturn 2\n```", "2"),
+            ("```js\nreturn 2;```", "2"),
+            ("```js\nreturn 2;", "2"),
+            ("```js return 2 ```", "2"),
+            ("```return 2```", "2"),
+            ("```json\n{\"a\": 1}\n```", "{\"a\":1}"),
+            ("```js\nreturn `\\`\\`\\``.length;\n```", "3"),
+            ("return `~~~\nx\n~~~`.length", "9"),
+            ("/*\n```\nexample\n```\n*/\nreturn 1", "1"),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
+fn exe_6_innocent_names_are_left_alone() {
+    check(
+        &[
+            (
+                "const api = { import() { return 42; }, require: (x) => x, meta: { import: { meta: 1 } } };\n\
+                 return [api.import(), api.require(\"fs\"), api.meta.import.meta];",
+                "[42,\"fs\",1]",
+            ),
+            ("const require = (x) => x + 1; return require(1)", "2"),
+            ("function require(x) { return x } return require(1)", "1"),
+            ("return [1].map((require) => require)", "[1]"),
+            ("return ((require) => require(1))((x) => x)", "1"),
+            (
+                "return 'import x from \"y\"; require(\"fs\")'",
+                "\"import x from \\\"y\\\"; require(\\\"fs\\\")\"",
+            ),
+            ("return `import('x') require('y')`.length", "24"),
+            ("// import fs from 'fs'\n/* require('x') */\nreturn 1", "1"),
+            ("return /require\\('x'\\)/.test(\"require('x')\")", "true"),
+            ("return typeof require", "\"undefined\""),
+            (
+                "const o = { require }; function require() {} return typeof o.require",
+                "\"function\"",
+            ),
+            (
+                "class A { require() { return 1 } import() { return 2 } } const a = new A(); return a.require() + a.import()",
+                "3",
+            ),
+            (
+                "return { import: 1, export: 2, require: 3 }",
+                "{\"import\":1,\"export\":2,\"require\":3}",
+            ),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
+fn exe_8_typescript_is_transformed() {
+    let cases = [
+        ("const x: number = 5; return x", "5"),
+        (
+            "type R = { ok: true; content: string } | { ok: false; error: string };\n\
+             const r: R = { ok: true, content: \"hi\" } as R;\nreturn r.content.length;",
+            "2",
+        ),
+        (
+            "const pick = (o: { id: string } | null, f: (s: (string | number)) => boolean) => (o as any)?.id;\n\
+             return pick({ id: \"a1\" }, () => true);",
+            "\"a1\"",
+        ),
+        ("enum A { B, C = 5, D } return [A.B, A.D, A[5]]", "[0,6,\"C\"]"),
+        ("enum S { X = 'x' } return S.X", "\"x\""),
+        ("const enum E { A = 1 << 3 } return E.A", "8"),
+        ("declare const q: number; return typeof q", "\"undefined\""),
+        (
+            "namespace N { export const a = 1; export namespace M { export const b = a + 1 } }\nreturn N.M.b",
+            "2",
+        ),
+        (
+            "class P { constructor(private readonly a: number, public b = 2) {} get() { return this.a + this.b } }\nreturn new P(1).get()",
+            "3",
+        ),
+        (
+            "abstract class A { abstract f(): number; g() { return this.f() } }\nclass B extends A { f() { return 4 } }\nreturn new B().g()",
+            "4",
+        ),
+        (
+            "function f(a: string): string;\nfunction f(a: number): number;\nfunction f(a: any) { return a }\nreturn f(1)",
+            "1",
+        ),
+        ("const c = { a: 1 } satisfies Record<string, number>; return c.a", "1"),
+        (
+            "const m: Map<string, number[]> = new Map<string, number[]>(); m.set('a', [1]); return m.get('a')![0]",
+            "1",
+        ),
+        (
+            "function id<T extends object>(x: T): T { return x } return id<{ a: number }>({ a: 1 }).a",
+            "1",
+        ),
+        ("const x = <number>5; return x", "5"),
+        ("interface A { b: string }\nconst a: A = { b: 'c' };\na.b", "\"c\""),
+        ("const a = 1;\na;\ntype T = string;", "1"),
+        ("async (): Promise<number> => { return 3 }", "3"),
+        ("async function main(): Promise<number> { return 3 }", "3"),
+        ("export default async function (): Promise<number> { return 3 }", "3"),
+        ("export interface A { x: number }\nexport const a: A = { x: 1 };\nreturn a.x", "1"),
+        ("function assert(x: unknown): asserts x {} assert(1); return 1", "1"),
+        ("let a!: string; a = 'x'; return a", "\"x\""),
+        ("class A { declare x: number; y?: string; static z: number = 1 } return A.z", "1"),
+        (
+            "for (const [k, v] of Object.entries({ a: 1 }) as [string, number][]) { return k + v }",
+            "\"a1\"",
+        ),
+        (
+            "try { throw new Error('x') } catch (e: unknown) { return (e as Error).message }",
+            "\"x\"",
+        ),
+        (
+            "const f = function (this: { a: number }) { return this.a }; return f.call({ a: 1 })",
+            "1",
+        ),
+        ("return await Promise.all<number>([1, Promise.resolve(2)])", "[1,2]"),
+        ("type A = typeof import('fs'); return 1", "1"),
+        (
+            "const t = [1, 2] as const; const [a, b]: readonly [number, number] = t; return a + b",
+            "3",
+        ),
+        ("const s = { k: 'require(\"x\") as any' }; return (s as { k: string }).k.length", "19"),
+    ];
+    check(&cases, TYPESCRIPT);
+    // The same sent as JavaScript: read as JavaScript or as TypeScript, with the same result.
+    check(&cases, JAVASCRIPT);
+}
+
+#[test]
+fn exe_8_javascript_sent_as_typescript_runs() {
+    check(
+        &[
+            ("return 1 + 1", "2"),
+            ("const a = 1;\na", "1"),
+            ("const a = 1;\nif (a) { return a }", "1"),
+            ("{ a: 1, b: 2 }", "{\"a\":1,\"b\":2}"),
+            ("\"hello\"", "\"hello\""),
+            ("async () => 5", "5"),
+            ("const ls = 7; return ls;", "7"),
+            ("return `é😀${1}`", "\"é😀1\""),
+            ("using x = { [Symbol.dispose]() {} }; return 1", "1"),
+        ],
+        TYPESCRIPT,
+    );
+}
+
+#[test]
+fn exe_8_typescript_sent_as_javascript_warns() {
+    let typescript = engine::javascript("const x: number = 5;\nreturn x").expect("runs");
+    assert!(typescript.warnings[0].contains("TypeScript"), "{:?}", typescript.warnings);
+    let arguments =
+        engine::javascript("const f = (x) => x;\nreturn f<string>(\"a\")").expect("runs");
+    assert!(arguments.warnings[0].contains("TypeScript"), "{:?}", arguments.warnings);
+    assert!(engine::javascript("return 1").expect("runs").warnings.is_empty());
+}
+
+#[test]
+fn double_escaped_line_breaks_are_repaired_only_if_nothing_else_parses() {
+    let repaired = engine::javascript("const a = 1;\\nreturn a;").expect("repaired");
+    assert!(repaired.warnings[0].contains("line breaks"), "{:?}", repaired.warnings);
+    check(
+        &[
+            ("const a = 1;\\nreturn a;", "1"),
+            ("const a = \\\"x\\\";\\n\\treturn a;", "\"x\""),
+            ("return \"a\\\\nb\".length", "4"),
+            ("return 'a\\nb'", "\"a\\nb\""),
+        ],
+        JAVASCRIPT,
+    );
+}
