@@ -1,0 +1,142 @@
+//! Arguments and outputs: what passes, what is mended, what is said.
+
+use codemode_catalog::Validator;
+use codemode_catalog::validate::Step;
+use serde_json::{Value, json};
+
+fn checked(schema: &Value, mut input: Value) -> Result<Value, String> {
+    let validator = Validator::for_input(schema.clone());
+    validator.coerce(&mut input);
+    validator.check_input(&input).map(|()| input).map_err(|e| e.to_string())
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "required": ["path"], "additionalProperties": false, "properties": {
+        "path": {"type": "string"}, "limit": {"type": "integer", "minimum": 1},
+        "mode": {"enum": ["a", "b"]}, "tags": {"type": "array", "items": {"type": "string"}},
+        "note": {"type": "string"}, "filter": {"anyOf": [{"$ref": "#/$defs/F"}, {"type": "null"}]},
+        "free": {}},
+        "$defs": {"F": {"type": "object", "required": ["k"], "properties":
+            {"k": {"type": "array", "items": {"type": "integer"}}}}}})
+}
+
+#[test]
+fn e05_the_message_names_the_missing_field_and_the_one_given_instead() {
+    assert_eq!(
+        checked(&schema(), json!({"file_path": "a"})).unwrap_err(),
+        r#"missing required field "path" (there is no field "file_path"); "#.to_owned()
+            + r#"unknown field "file_path"; known fields: "path", "limit", "mode", "tags", "note", 2 more"#
+    );
+    assert_eq!(checked(&schema(), json!({})).unwrap_err(), r#"missing required field "path""#);
+}
+
+#[test]
+fn wrong_fields_are_named_with_what_is_expected() {
+    for (field, value, message) in [
+        ("limit", json!("x"), r#""limit" must be integer, got string"#),
+        ("limit", json!(0), r#""limit" must be at least 1"#),
+        ("mode", json!("c"), r#""mode" must be "a" | "b", got "c""#),
+        ("tags", json!([1]), r#""tags[0]" must be string, got number"#),
+        ("filter", json!(3), r#""filter" must be { k: number[] } | null, got 3"#),
+    ] {
+        let mut input = json!({"path": "p"});
+        input[field] = value;
+        assert_eq!(checked(&schema(), input).unwrap_err(), message);
+    }
+    assert_eq!(
+        checked(&schema(), json!([1])).unwrap_err(),
+        "the input must be one object, got array"
+    );
+    assert_eq!(
+        checked(&schema(), json!("plain")).unwrap_err(),
+        "the input must be one object, got string"
+    );
+}
+
+#[test]
+fn e01_text_is_parsed_only_where_an_array_or_object_is_wanted() {
+    let given = json!({"path": "[1]", "tags": "[\"a\",\"b\"]", "note": "{\"keep\":\"as string\"}",
+        "filter": "{\"k\": \"[1, 2]\"}", "free": "[1]"});
+    let mut input = given.clone();
+    let validator = Validator::for_input(schema());
+    let key = |name: &str| Step::Key(name.to_owned());
+    assert_eq!(
+        validator.coerce(&mut input),
+        [vec![key("tags")], vec![key("filter")], vec![key("filter"), key("k")]]
+    );
+    validator.check_input(&input).unwrap();
+    assert_eq!(
+        input,
+        json!({"path": "[1]", "tags": ["a", "b"], "note": given["note"], "filter": {"k": [1, 2]}, "free": "[1]"})
+    );
+    let whole = checked(&schema(), json!("{\"path\": \"x\", \"tags\": \"[]\"}")).unwrap();
+    assert_eq!(whole, json!({"path": "x", "tags": []}));
+    assert!(checked(&schema(), json!({"path": "p", "tags": "a,b"})).unwrap_err().contains("\"tags\""));
+}
+
+#[test]
+fn recursive_schemas_are_followed_as_deep_as_the_value() {
+    let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}, "list": {"type": "array"}}});
+    let input = json!({"next": {"next": {"next": {"list": "[1]"}}}});
+    assert_eq!(checked(&schema, input).unwrap()["next"]["next"]["next"]["list"], json!([1]));
+}
+
+#[test]
+fn d11_a_schema_of_no_object_passes_everything_untouched() {
+    for schema in [
+        json!({"type": "string"}), json!(true), json!({}), json!(null), json!([]), json!(7),
+        json!("x"), json!({"type": 3}), json!({"type": "object", "required": "path"}),
+        json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
+    ] {
+        for input in [json!({"a": "[1]"}), json!("x"), json!("{}"), json!(null)] {
+            let validator = Validator::for_input(schema.clone());
+            if validator.check_input(&json!([])).is_err() {
+                panic!("{schema} checks");
+            }
+            assert_eq!(checked(&schema, input.clone()).unwrap(), input, "{schema}");
+        }
+    }
+}
+
+#[test]
+fn d05_lost_references_allow_anything_and_the_rest_is_still_checked() {
+    let schema = json!({"type": "object", "required": ["z"], "properties": {
+        "x": {"$ref": "#/$defs/Missing"}, "y": {"$ref": "https://example.test/schema.json#/a"},
+        "z": {"type": "string"}}});
+    checked(&schema, json!({"x": 1, "y": [2], "z": "ok"})).unwrap();
+    checked(&schema, json!({"x": 1})).unwrap_err();
+    let error = Validator::for_output(schema).unwrap_err();
+    assert!(!error.is_empty());
+    for place in ["file:///etc/passwd", "http://localhost:1/x", "json-schema:///x", "other.json"] {
+        Validator::for_output(json!({"$ref": place})).unwrap_err();
+    }
+}
+
+#[test]
+fn an_output_that_does_not_fit_is_told_without_its_value() {
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["id"],
+        "properties": {"id": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5}, "n": {"enum": [1]},
+            "m": {"type": "object", "additionalProperties": {"type": "integer"}}}});
+    let validator = Validator::for_output(schema).unwrap();
+    validator.check_output(&json!({"id": "ok", "n": 1})).unwrap();
+    for value in [
+        json!({"id": "SECRET7"}), json!({"id": "ok", "n": 777}), json!({"id": "ok", "SECRET7": 1}),
+        json!("SECRET7"), json!({"SECRET7": 1}), json!({"id": ["SECRET7"]}),
+        json!({"id": "ok", "m": {"SECRET7": "x"}}),
+    ] {
+        let text = validator.check_output(&value).unwrap_err().to_string();
+        assert!(!text.contains("SECRET") && !text.contains('7'), "{text}");
+        assert!(text.contains("(schema at \"#/"), "{text}");
+    }
+}
+
+#[test]
+fn hostile_patterns_end() {
+    for pattern in ["^(a+)+$", "(a|aa)*$", "^(?=(a+)+$)b", "(?<!x)(a*)*$"] {
+        let schema = json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}});
+        let input = json!({"s": "a".repeat(5_000) + "!"});
+        let _ = checked(&schema, input);
+    }
+    let huge = json!({"type": "string", "pattern": "((a{1000}){1000}){1000}"});
+    Validator::for_output(huge).unwrap_err();
+}
