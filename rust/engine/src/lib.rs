@@ -1,1 +1,22 @@
-//! codemode engine
+//! The VM that runs guest code: one per process, in an arena at a fixed address, so that its
+//! whole state can be copied out as bytes between two turns and put back in another process.
+//!
+//! Use: [`build_template`] once, fork, then in the child either [`start`] or [`resume`], any
+//! number of [`settle`], perhaps [`suspend`]. One thread only.
+
+mod arena;
+mod bridge;
+mod cell;
+mod failure;
+mod js;
+mod single;
+mod snapshot;
+mod tools;
+mod values;
+mod vm;
+
+pub use arena::{MapError, fail_after};
+pub use snapshot::{RestoreError, template_bytes, template_hash};
+pub use vm::{
+    Fetcher, TemplateError, build_template, monotonic_ns, reset, resume, settle, start, suspend,
+};

@@ -1,0 +1,476 @@
+//! Host functions of the prelude: plain `extern "C"` functions without captured state.
+//!
+//! `unsafe` blocks cite the invariants of [`crate::js`].
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+
+use codemode_wire::{Encoder, Fetch, FetchKind, MAX_OUTSTANDING, Request};
+use rquickjs_sys as qjs;
+
+use crate::cell::Call;
+use crate::js::{
+    EXCEPTION, JSContext, JSValue, Js, UNDEFINED, new_error, take_exception, throw_type_error,
+    with_utf8,
+};
+use crate::values::{self, Refused};
+use crate::vm::{self, Stop, ctx};
+
+/// Most bytes of encoded arguments that one turn may dispatch.
+const MAX_TURN_INPUT: usize = 16 << 20;
+/// Most timers that one cell may have.
+const MAX_TIMERS: usize = 10_000;
+/// Most unhandled rejections that are remembered, and most output items.
+const MAX_REJECTIONS: usize = 64;
+
+type HostFunction = unsafe extern "C" fn(*mut JSContext, JSValue, c_int, *mut JSValue) -> JSValue;
+
+/// The functions on the `host` object that prelude files receive.
+pub(crate) const FUNCTIONS: &[(&core::ffi::CStr, HostFunction)] = &[
+    (c"text", text),
+    (c"json", json),
+    (c"call", call),
+    (c"yieldControl", yield_control),
+    (c"schedule", schedule),
+    (c"cancel", cancel),
+    (c"now", now),
+    (c"monotonic", monotonic),
+    (c"random", random),
+    (c"utf8Encode", utf8_encode),
+    (c"utf8Decode", utf8_decode),
+    (c"fetch", fetch),
+    (c"quote", quote),
+    (c"toolsObject", crate::tools::make),
+];
+
+/// The arguments of a host function, undefined beyond those given.
+pub(crate) struct Args(*mut JSValue, c_int);
+
+impl Args {
+    pub(crate) fn new(argv: *mut JSValue, argc: c_int) -> Self {
+        Self(argv, argc)
+    }
+
+    pub(crate) fn at(&self, i: c_int) -> JSValue {
+        // SAFETY: the engine passes `argc` values.
+        if i < self.1 { unsafe { *self.0.add(i as usize) } } else { UNDEFINED }
+    }
+}
+
+fn text_of(v: JSValue) -> Option<String> {
+    // SAFETY: reads the tag only.
+    unsafe { qjs::JS_IsString(v) }.then(|| with_utf8(v, str::to_owned).ok()).flatten()
+}
+
+// ---- output ----
+
+unsafe extern "C" fn text(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let value = Args(argv, argc).at(0);
+    // SAFETY: reads the tag only.
+    let is_string = unsafe { qjs::JS_IsString(value) };
+    let rendered = if is_string {
+        with_utf8(value, str::to_owned).map_err(Refused::from)
+    } else {
+        encode_bounded(value).map(|(bytes, _)| {
+            codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into())
+        })
+    };
+    match rendered {
+        Ok(text) => add_output("text", &text, None),
+        Err(refused) => refuse(refused, "text(value)"),
+    }
+}
+
+unsafe extern "C" fn json(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let value = Args(argv, argc).at(0);
+    match encode_bounded(value) {
+        Ok((bytes, len)) => add_output("json", "", Some((bytes, len, value))),
+        Err(refused) => refuse(refused, "json(value)"),
+    }
+}
+
+/// Encodes within what is left of the output budget (or, when output may be cut, of memory).
+fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
+    let leg = vm::leg();
+    let room = if leg.truncate_output {
+        leg.memory_limit
+    } else {
+        leg.max_output.saturating_sub(vm::cell(|c| c.output_used))
+    };
+    let mut out = Encoder::new();
+    let notes = values::encode(value, &mut out, room)?;
+    vm::cell(|c| c.warnings.extend(notes.warnings("an output item")));
+    let len = out.json_len();
+    Ok((out.into_bytes(), len))
+}
+
+fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) -> JSValue {
+    let leg = vm::leg();
+    let used = vm::cell(|c| c.output_used);
+    let room = leg.max_output.saturating_sub(used);
+    let mut item = Encoder::new();
+    let mut open = item.begin_object();
+    item.key(&mut open, "type");
+    item.string(kind);
+    let cost;
+    if let Some((bytes, len, raw)) = value {
+        item.key(&mut open, "value");
+        if len <= room {
+            item.raw(&bytes, len);
+            cost = len;
+        } else if leg.truncate_output {
+            let mut cut = Encoder::new();
+            if values::encode_prefix(raw, &mut cut, room).is_err() {
+                return EXCEPTION;
+            }
+            cost = cut.json_len().min(room);
+            let kept = cut.json_len();
+            item.raw(&cut.into_bytes(), kept);
+            item.key(&mut open, "omittedBytes");
+            item.int(len.saturating_sub(kept) as i64);
+        } else {
+            return stop_output();
+        }
+    } else {
+        let len = codemode_wire::value::json_string_len(text);
+        item.key(&mut open, "text");
+        if len <= room {
+            item.string(text);
+            cost = len;
+        } else if leg.truncate_output {
+            let kept = values::prefix(text, room);
+            item.string(kept);
+            item.key(&mut open, "omittedBytes");
+            item.int((text.len() - kept.len()) as i64);
+            cost = room;
+        } else {
+            return stop_output();
+        }
+    }
+    item.end(open);
+    vm::cell(|c| {
+        c.output_used += cost;
+        c.output.push(item.into_bytes());
+    });
+    UNDEFINED
+}
+
+fn stop_output() -> JSValue {
+    vm::stop(Stop::Output)
+}
+
+/// Turns a refusal into what a host function gives back.
+fn refuse(refused: Refused, what: &str) -> JSValue {
+    match refused {
+        Refused::Thrown => EXCEPTION,
+        Refused::Budget => stop_output(),
+        Refused::Shape(why) => throw_type_error(&format!("{what}: {why}")),
+    }
+}
+
+// ---- nested calls ----
+
+/// `call(op, target, input, error)`: records a request and gives its promise.
+unsafe extern "C" fn call(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    match record(&args) {
+        Ok(promise) => promise.into_raw(),
+        Err(Refused::Shape(message)) => {
+            let error = error_of(args.at(3), &message);
+            // SAFETY: J1, J3; the promise takes its own reference.
+            unsafe { qjs::JS_NewSettledPromise(ctx(), true, error.raw()) }
+        }
+        Err(Refused::Thrown | Refused::Budget) => EXCEPTION,
+    }
+}
+
+fn record(args: &Args) -> Result<Js, Refused> {
+    let op = text_of(args.at(0)).unwrap_or_default();
+    let Some(target) = text_of(args.at(1)) else {
+        return Err(Refused::Shape(match op.as_str() {
+            "search" => "tools.search(query, { limit }): query must be a string".into(),
+            _ => format!(
+                "tools.{op}(id{}): id must be a string such as ALL_TOOLS[0].id",
+                if op == "describe" { "" } else { ", input" }
+            ),
+        }));
+    };
+    let mut input = Encoder::new();
+    let budget = MAX_TURN_INPUT.saturating_sub(vm::cell(|c| c.request_bytes)) as u64;
+    match values::encode(args.at(2), &mut input, budget) {
+        Ok(notes) => {
+            vm::cell(|c| c.warnings.extend(notes.warnings(&format!("the input of {target}"))));
+        }
+        Err(Refused::Budget) => {
+            return Err(Refused::Shape(format!(
+                "the input of {target} is over {MAX_TURN_INPUT} bytes of JSON for the calls made at once; send less, or await calls in between"
+            )));
+        }
+        Err(Refused::Shape(why)) => {
+            return Err(Refused::Shape(format!("the input of {target}: {why}")));
+        }
+        Err(Refused::Thrown) => return Err(Refused::Thrown),
+    }
+    if vm::cell(|c| c.calls.len()) >= MAX_OUTSTANDING {
+        return Err(Refused::Shape(format!(
+            "too many nested calls at once: {MAX_OUTSTANDING} are outstanding; await some of them first"
+        )));
+    }
+    let mut functions = [UNDEFINED; 2];
+    // SAFETY: J1; the engine writes two function values.
+    let promise =
+        Js::check(unsafe { qjs::JS_NewPromiseCapability(ctx(), functions.as_mut_ptr()) })?;
+    let error = Js::dup(args.at(3)).into_raw();
+    vm::cell(|c| {
+        c.last_call += 1;
+        c.calls.insert(c.last_call, Call { resolve: functions[0], reject: functions[1], error });
+        c.request_bytes += input.len();
+        c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes() });
+    });
+    Ok(promise)
+}
+
+/// The error that was made at the call, now with its message; a new one if there is none.
+pub(crate) fn error_of(made: JSValue, message: &str) -> Js {
+    // SAFETY: looks at the class only.
+    if !unsafe { qjs::JS_IsError(made) } {
+        return new_error(message);
+    }
+    let error = Js::dup(made);
+    let flags = (qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE) as i32;
+    error.define("message", Js::string(message), flags);
+    if let Ok(stack) = error.get("stack").and_then(|s| s.to_text()) {
+        let own: String = stack
+            .lines()
+            .filter(|line| !line.contains("codemode:") && !line.contains("(native)"))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        error.define("stack", Js::string(&own), flags);
+    }
+    error
+}
+
+unsafe extern "C" fn yield_control(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let reason = Args(argv, argc).at(0);
+    let reason = text_of(reason).unwrap_or_default().chars().take(500).collect();
+    let mut functions = [UNDEFINED; 2];
+    // SAFETY: J1; the engine writes two function values.
+    let promise = unsafe { qjs::JS_NewPromiseCapability(ctx(), functions.as_mut_ptr()) };
+    let Ok(promise) = Js::check(promise) else { return EXCEPTION };
+    drop(Js::own(functions[1]));
+    vm::cell(|c| {
+        c.yields.push(functions[0]);
+        c.yielded = Some(reason);
+    });
+    promise.into_raw()
+}
+
+// ---- time, randomness, text ----
+
+fn number(v: JSValue) -> f64 {
+    let mut out = f64::NAN;
+    // SAFETY: J1; failure leaves an exception that is dropped here.
+    if unsafe { qjs::JS_ToFloat64(ctx(), &raw mut out, v) } < 0 {
+        drop(take_exception());
+    }
+    out
+}
+
+/// `schedule(delayMs, fn)`: an id; `fn()` is called when due.
+unsafe extern "C" fn schedule(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    let delay = number(args.at(0));
+    let delay = if delay.is_finite() { delay.clamp(0.0, 2_147_483_647.0) } else { 0.0 };
+    if vm::cell(|c| c.timers.len()) >= MAX_TIMERS {
+        return throw_type_error("too many timers: 10000 are set; clear some first");
+    }
+    let f = Js::dup(args.at(1));
+    let due = vm::epoch_micros() + (delay * 1000.0) as u64;
+    let id = vm::cell(|c| {
+        c.last_timer += 1;
+        c.timers.insert((due, c.last_timer), f.into_raw());
+        c.last_timer
+    });
+    Js::number(f64::from(id)).into_raw()
+}
+
+unsafe extern "C" fn cancel(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let id = number(Args(argv, argc).at(0));
+    let found = vm::cell(|c| {
+        let key = c.timers.keys().find(|(_, t)| f64::from(*t) == id).copied();
+        key.and_then(|k| c.timers.remove(&k))
+    });
+    drop(found.map(Js::own));
+    UNDEFINED
+}
+
+unsafe extern "C" fn now(_: *mut JSContext, _: JSValue, _: c_int, _: *mut JSValue) -> JSValue {
+    #[allow(clippy::cast_precision_loss)]
+    Js::number(vm::epoch_micros() as f64 / 1000.0).into_raw()
+}
+
+unsafe extern "C" fn monotonic(
+    _: *mut JSContext,
+    _: JSValue,
+    _: c_int,
+    _: *mut JSValue,
+) -> JSValue {
+    #[allow(clippy::cast_precision_loss)]
+    Js::number(vm::monotonic_ns() as f64 / 1e6).into_raw()
+}
+
+/// `random(bytes)`: fills a `Uint8Array` with entropy of the system.
+unsafe extern "C" fn random(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let array = Args(argv, argc).at(0);
+    let mut len: qjs::size_t = 0;
+    // SAFETY: J1; the engine gives the bytes of a live array, which this call does not free.
+    unsafe {
+        let p = qjs::JS_GetUint8Array(ctx(), &raw mut len, array);
+        if p.is_null() {
+            return EXCEPTION;
+        }
+        vm::entropy(std::slice::from_raw_parts_mut(p, len as usize));
+    }
+    Js::dup(array).into_raw()
+}
+
+unsafe extern "C" fn utf8_encode(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let made = with_utf8(Args(argv, argc).at(0), |text| {
+        // SAFETY: J1; the engine copies the bytes.
+        unsafe { qjs::JS_NewUint8ArrayCopy(ctx(), text.as_ptr(), text.len() as _) }
+    });
+    made.unwrap_or(EXCEPTION)
+}
+
+/// `utf8Decode(bytes, fatal)`.
+unsafe extern "C" fn utf8_decode(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    let mut len: qjs::size_t = 0;
+    // SAFETY: J1; the bytes are copied before any guest code can run.
+    let bytes = unsafe {
+        let p = qjs::JS_GetUint8Array(ctx(), &raw mut len, args.at(0));
+        if p.is_null() {
+            return EXCEPTION;
+        }
+        std::slice::from_raw_parts(p, len as usize).to_vec()
+    };
+    // SAFETY: J1.
+    let fatal = unsafe { qjs::JS_ToBool(ctx(), args.at(1)) } > 0;
+    match String::from_utf8(bytes) {
+        Ok(text) => Js::string(&text).into_raw(),
+        Err(_) if fatal => throw_type_error("The encoded data was not valid for encoding utf-8"),
+        Err(e) => Js::string(&String::from_utf8_lossy(e.as_bytes())).into_raw(),
+    }
+}
+
+/// `quote(v)`: a short quoted form for messages.
+unsafe extern "C" fn quote(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let text = text_of(Args(argv, argc).at(0)).unwrap_or_else(|| "that is not a string".into());
+    Js::string(&format!("{:?}", text.chars().take(120).collect::<String>())).into_raw()
+}
+
+// ---- catalog data ----
+
+/// `fetch(kind, argument)`: asks the host and gives the decoded answer.
+unsafe extern "C" fn fetch(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    let kind = match text_of(args.at(0)).unwrap_or_default().as_str() {
+        "catalog" => FetchKind::Catalog,
+        "apiList" => FetchKind::ApiList,
+        "apiRead" => FetchKind::ApiRead,
+        _ => FetchKind::McpNames,
+    };
+    let bytes = vm::fetch(&Fetch { kind, argument: text_of(args.at(1)).unwrap_or_default() });
+    match values::decode(&bytes) {
+        Ok(value) => value.into_raw(),
+        Err(e) => throw_type_error(&format!("the catalog could not be read: {e}")),
+    }
+}
+
+// ---- callbacks of the engine ----
+
+/// Remembers rejections that nobody handles, and forgets those that are handled late.
+pub(crate) unsafe extern "C" fn on_rejection(
+    _: *mut JSContext,
+    promise: JSValue,
+    reason: JSValue,
+    is_handled: bool,
+    _: *mut c_void,
+) {
+    let me = crate::js::pointer(promise);
+    if is_handled {
+        let gone = vm::cell(|c| {
+            let at = c.rejections.iter().position(|(p, _)| crate::js::pointer(*p) == me);
+            at.map(|i| c.rejections.remove(i))
+        });
+        if let Some((promise, reason)) = gone {
+            drop((Js::own(promise), Js::own(reason)));
+        }
+        return;
+    }
+    if vm::cell(|c| c.rejections.len()) >= MAX_REJECTIONS {
+        vm::cell(|c| c.rejections_dropped += 1);
+        return;
+    }
+    let pair = (Js::dup(promise).into_raw(), Js::dup(reason).into_raw());
+    vm::cell(|c| c.rejections.push(pair));
+}
+
+pub(crate) unsafe extern "C" fn on_interrupt(_: *mut qjs::JSRuntime, _: *mut c_void) -> c_int {
+    c_int::from(vm::check_time())
+}

@@ -1,0 +1,232 @@
+//! Turns what the guest threw into a text that a model can act on.
+
+use std::fmt::Write as _;
+
+use codemode_source::PositionMap;
+use codemode_wire::{Encoder, Failed};
+
+use crate::js::{JSValue, Js, Thrown, is_object, take_exception};
+use crate::{tools, values, vm};
+
+/// File name of the cell in stack frames.
+pub(crate) const CELL_FILE: &str = "cell";
+const MAX_FRAMES: usize = 8;
+const MAX_CAUSES: usize = 4;
+const MAX_TEXT: usize = 4000;
+
+/// The failed turn for an exception that nobody caught.
+pub(crate) fn uncaught(reason: JSValue) -> Failed {
+    let map = PositionMap::from_bytes(&vm::cell(|c| c.position_map.clone()));
+    let mut text = String::new();
+    let mut location = None;
+    describe(reason, map.as_ref(), &mut text, &mut location, 0);
+    let stack_overflow = text.starts_with("RangeError: Maximum call stack size exceeded");
+    if let Some(hint) = hint(&text) {
+        let _ = write!(text, "\n{hint}");
+    }
+    Failed {
+        code: "internal_error".into(),
+        limit: if stack_overflow { "stack".into() } else { String::new() },
+        message: clip(&text, MAX_TEXT),
+        location,
+        ..Failed::default()
+    }
+}
+
+/// The failed turn for a script that the engine does not compile.
+pub(crate) fn not_compiled(reason: JSValue) -> Failed {
+    let mut failed = uncaught(reason);
+    failed.code = "invalid_input".into();
+    failed
+}
+
+/// `Name: message` of a value, without frames: for warnings.
+pub(crate) fn one_line(reason: JSValue) -> String {
+    let mut text = String::new();
+    headline(reason, &mut text);
+    clip(&text, 300)
+}
+
+fn describe(
+    reason: JSValue,
+    map: Option<&PositionMap>,
+    out: &mut String,
+    location: &mut Option<(u32, u32)>,
+    depth: usize,
+) {
+    headline(reason, out);
+    if !is_object(reason) || vm::stopped() {
+        return;
+    }
+    let error = Js::dup(reason);
+    let stack = read(&error, "stack").unwrap_or_default();
+    let mut frames = 0;
+    for line in stack.lines() {
+        let Some(frame) = Frame::parse(line, map) else { continue };
+        if location.is_none() && depth == 0 {
+            *location = Some((frame.line, frame.column));
+        }
+        if frames < MAX_FRAMES {
+            let _ = write!(out, "\n    at {frame}");
+        }
+        frames += 1;
+    }
+    if frames > MAX_FRAMES {
+        let _ = write!(out, "\n    … {} more frames", frames - MAX_FRAMES);
+    }
+    if depth >= MAX_CAUSES {
+        return;
+    }
+    if let Ok(errors) = error.get("errors")
+        && errors.is_object()
+        && read(&error, "name").as_deref() == Some("AggregateError")
+    {
+        for i in 0..5 {
+            let Ok(one) = errors.get(&i.to_string()) else { break };
+            if one.is_undefined() {
+                break;
+            }
+            let _ = write!(out, "\n  [{i}] ");
+            headline(one.raw(), out);
+        }
+    } else {
+        drop_pending();
+    }
+    match error.get("cause") {
+        Ok(cause) if !cause.is_undefined() => {
+            out.push_str("\nCaused by: ");
+            describe(cause.raw(), map, out, location, depth + 1);
+        }
+        Ok(_) => {}
+        Err(Thrown) => drop_pending(),
+    }
+}
+
+fn drop_pending() {
+    drop(take_exception());
+}
+
+fn read(object: &Js, name: &str) -> Option<String> {
+    match object
+        .get(name)
+        .and_then(|v| if v.is_undefined() { Ok(None) } else { v.to_text().map(Some) })
+    {
+        Ok(text) => text,
+        Err(Thrown) => {
+            drop_pending();
+            None
+        }
+    }
+}
+
+fn headline(reason: JSValue, out: &mut String) {
+    // SAFETY: looks at the class only.
+    #[allow(unsafe_code)]
+    let is_error = unsafe { rquickjs_sys::JS_IsError(reason) };
+    let value = Js::dup(reason);
+    let looks_like_error = is_error
+        || (value.is_object()
+            && read(&value, "stack").is_some()
+            && read(&value, "message").is_some());
+    if looks_like_error {
+        let name = read(&value, "name").unwrap_or_else(|| "Error".into());
+        let message = read(&value, "message").unwrap_or_default();
+        out.push_str(&clip(&name, 100));
+        if !message.is_empty() {
+            let _ = write!(out, ": {message}");
+        }
+        return;
+    }
+    out.push_str("Uncaught ");
+    let mut encoded = Encoder::new();
+    match values::encode(reason, &mut encoded, 2000) {
+        Ok(_) if value.is_undefined() => out.push_str("undefined"),
+        Ok(_) => {
+            let json = codemode_wire::json::to_json(&encoded.into_bytes());
+            out.push_str(&json.unwrap_or_else(|_| "value".into()));
+        }
+        Err(_) => {
+            drop_pending();
+            out.push_str("a value that has no short JSON form");
+        }
+    }
+}
+
+struct Frame {
+    function: String,
+    line: u32,
+    column: u32,
+}
+
+impl std::fmt::Display for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.function.is_empty() {
+            write!(f, "line {}, column {}", self.line, self.column)
+        } else {
+            write!(f, "{} (line {}, column {})", self.function, self.line, self.column)
+        }
+    }
+}
+
+impl Frame {
+    /// Reads `    at name (cell:LINE:COLUMN)`; only frames of the cell count.
+    fn parse(line: &str, map: Option<&PositionMap>) -> Option<Self> {
+        let body = line.trim_start().strip_prefix("at ")?;
+        let (function, place) = match body.rsplit_once(" (") {
+            Some((name, place)) => (name, place.strip_suffix(')')?),
+            None => ("", body),
+        };
+        let (rest, column) = place.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        if file != CELL_FILE {
+            return None;
+        }
+        // The first line of the script is the wrapper's.
+        let line = line.parse::<u32>().ok()?.saturating_sub(1);
+        let column = column.parse::<u32>().ok()?;
+        let (line, column) = match map {
+            Some(map) => map.original(line, column)?,
+            None => (line, column),
+        };
+        let function = if function == "<anonymous>" { "" } else { function };
+        Some(Self { function: clip(function, 80), line, column })
+    }
+}
+
+/// What to do about common mistakes.
+fn hint(text: &str) -> Option<String> {
+    let first = text.lines().next().unwrap_or("");
+    if let Some(name) =
+        first.strip_prefix("ReferenceError: ").and_then(|m| m.strip_suffix(" is not defined"))
+    {
+        return Some(not_defined(name));
+    }
+    if first.starts_with("TypeError:")
+        && let Some(name) = vm::cell(|c| c.missed_names.last().cloned())
+        && (first.contains("not a function") || first.contains("undefined"))
+    {
+        return Some(tools::explain_missed(&name));
+    }
+    None
+}
+
+const ROOTS: &str = "The globals here are tools, ALL_TOOLS, API, MCP (when MCP servers are connected), text, json, yield_control, console and the JavaScript built-ins.";
+
+fn not_defined(name: &str) -> String {
+    static HINTS: &str = include_str!("../guest/globals/hints.json");
+    let hints: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(HINTS).unwrap_or_default();
+    match hints.get(name).and_then(|v| v.as_str()) {
+        Some(hint) => format!("{hint} {ROOTS}"),
+        None => format!(
+            "{ROOTS} Cells do not share variables: what an earlier exec declared is gone, so declare {name} in this program."
+        ),
+    }
+}
+
+pub(crate) fn clip(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
