@@ -1,0 +1,84 @@
+//! One leg of one cell, served on one socket, inside the confinement.
+
+use std::os::fd::RawFd;
+
+use codemode_engine as engine;
+use codemode_wire::{Failed, Fetch, FromWorker, MAX_FRAME, ToWorker, WireError, frame};
+
+use crate::{confine, sys};
+
+/// Descriptor of the socket in every confined child.
+pub(crate) const SOCKET: RawFd = 3;
+
+/// Serves until the cell has ended, its image is taken or the host hangs up.
+pub(crate) fn serve() -> ! {
+    let first = receive();
+    let mut turn = match &first {
+        ToWorker::Start(start) => {
+            confine::arm_kill_timer(start.leg.kill_ns);
+            engine::start(start, fetch)
+        }
+        ToWorker::Resume(resume) => {
+            confine::arm_kill_timer(resume.leg.kill_ns);
+            engine::resume(resume, fetch)
+        }
+        _ => protocol_error(),
+    };
+    drop(first);
+    loop {
+        send(&turn);
+        if !matches!(turn, FromWorker::Suspended(_)) {
+            sys::exit(0);
+        }
+        turn = match receive() {
+            ToWorker::Settle(settlements) => engine::settle(&settlements),
+            ToWorker::Suspend => engine::suspend(),
+            _ => protocol_error(),
+        };
+    }
+}
+
+/// Asks the host in the middle of a turn.
+fn fetch(request: &Fetch) -> Vec<u8> {
+    send(&FromWorker::Fetch(request.clone()));
+    match receive() {
+        ToWorker::Data(value) => value,
+        _ => protocol_error(),
+    }
+}
+
+fn receive() -> ToWorker {
+    let mut head = [0; 4];
+    match sys::read_exact(SOCKET, &mut head) {
+        Ok(true) => {}
+        // The host hung up: it needs this leg no more.
+        Ok(false) | Err(_) => sys::exit(0),
+    }
+    let len = match frame::frame_len(&head, MAX_FRAME) {
+        Ok(Some(len)) => len - 4,
+        _ => protocol_error(),
+    };
+    let mut body = vec![0; len];
+    match sys::read_exact(SOCKET, &mut body) {
+        Ok(true) => ToWorker::decode(&body).unwrap_or_else(|_: WireError| protocol_error()),
+        Ok(false) | Err(_) => sys::exit(0),
+    }
+}
+
+fn send(turn: &FromWorker) {
+    if sys::write_all(SOCKET, &turn.encode()).is_err() {
+        sys::exit(0);
+    }
+}
+
+/// The host said something that the protocol never says.
+fn protocol_error() -> ! {
+    sys::exit(65)
+}
+
+/// Tells the host why this child cannot serve, and ends.
+pub(crate) fn refuse(socket: RawFd, message: String) -> ! {
+    let failed = Failed { code: "runtime_unavailable".into(), message, ..Failed::default() };
+    let _ = sys::write_all(socket, &FromWorker::Failed(failed).encode());
+    sys::exit(71)
+}

@@ -1,1 +1,0 @@
-//! codemode worker

@@ -1,0 +1,22 @@
+//! The sandbox process of codemode.
+//!
+//! Started with an empty environment and a control socket on descriptor 3, it builds the
+//! template VM once (the *zygote*) and then forks one confined child per request. A child
+//! serves one leg of one cell on the socket that came with the request, and ends.
+
+mod confine;
+mod leg;
+mod scratch;
+mod sys;
+mod zygote;
+
+#[global_allocator]
+static ALLOCATOR: scratch::Scratch = scratch::Scratch;
+
+fn main() {
+    if let Err(message) = zygote::run() {
+        // The supervisor reads this from the exit and, when it asked for it, from stderr.
+        eprintln!("codemode-worker: {message}");
+        std::process::exit(70);
+    }
+}
