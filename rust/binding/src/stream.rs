@@ -1,0 +1,158 @@
+//! Frames over a non-blocking stream socket.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use codemode_wire::frame::frame_len;
+use codemode_wire::{FromWorker, WireError};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+
+/// Smallest read, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// Most that one call reads, in bytes: the event loop has other work as well.
+const PER_CALL: usize = 4 << 20;
+
+/// What became of an attempt to read a frame.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Frame(FromWorker),
+    Incomplete,
+    /// The peer is gone; with a part of a frame or without.
+    End,
+}
+
+/// One worker's socket with what was read ahead and what is still to be written.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    socket: OwnedFd,
+    inbox: Vec<u8>,
+    /// Start of what was not taken yet.
+    taken: usize,
+    outbox: VecDeque<Vec<u8>>,
+    /// Bytes of the first of `outbox` that are written.
+    written: usize,
+}
+
+impl Stream {
+    /// `socket` must be non-blocking.
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self { socket, inbox: Vec::new(), taken: 0, outbox: VecDeque::new(), written: 0 }
+    }
+
+    /// The descriptor, for an event loop.
+    pub(crate) fn fileno(&self) -> i32 {
+        self.socket.as_raw_fd()
+    }
+
+    /// Ends both directions; the descriptor stays, so that an event loop may still know it.
+    pub(crate) fn shutdown(&mut self) {
+        self.outbox.clear();
+        self.written = 0;
+        // The only way to fail is that it has been done.
+        let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+    }
+
+    /// Queues `frame` and writes what the socket takes; whether nothing is left.
+    pub(crate) fn send(&mut self, frame: Vec<u8>) -> Result<bool, Errno> {
+        self.outbox.push_back(frame);
+        self.flush()
+    }
+
+    /// Writes what the socket takes; whether nothing is left. A peer that is gone takes
+    /// everything: reading tells of its end, after its last words.
+    pub(crate) fn flush(&mut self) -> Result<bool, Errno> {
+        while let Some(first) = self.outbox.front() {
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            match rustix::net::send(&self.socket, &first[self.written..], flags) {
+                Ok(n) => self.written += n,
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(Errno::PIPE | Errno::CONNRESET) => {
+                    self.outbox.clear();
+                    self.written = 0;
+                    return Ok(true);
+                }
+                Err(e) => return Err(e),
+            }
+            if self.written == first.len() {
+                self.outbox.pop_front();
+                self.written = 0;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes the next frame if it is here.
+    pub(crate) fn recv(&mut self, max_frame: usize) -> Result<Incoming, RecvError> {
+        let mut read = 0;
+        loop {
+            let wanted = match frame_len(&self.inbox[self.taken..], max_frame)? {
+                Some(len) if len <= self.inbox.len() - self.taken => return self.take(len),
+                Some(len) => len - (self.inbox.len() - self.taken),
+                None => CHUNK,
+            };
+            if read >= PER_CALL {
+                return Ok(Incoming::Incomplete);
+            }
+            match self.fill(wanted)? {
+                Some(0) => return Ok(Incoming::End),
+                Some(n) => read += n,
+                None => return Ok(Incoming::Incomplete),
+            }
+        }
+    }
+
+    fn take(&mut self, len: usize) -> Result<Incoming, RecvError> {
+        let frame = FromWorker::decode(&self.inbox[self.taken + 4..self.taken + len])?;
+        self.taken += len;
+        if self.taken == self.inbox.len() {
+            self.taken = 0;
+            // A large frame is rare; its space is not kept for the next.
+            if self.inbox.capacity() > 4 * CHUNK {
+                self.inbox = Vec::new();
+            } else {
+                self.inbox.clear();
+            }
+        }
+        Ok(Incoming::Frame(frame))
+    }
+
+    /// Reads once; none if nothing is there. The buffer at most doubles per read, so it follows
+    /// what has come, not what was announced.
+    fn fill(&mut self, wanted: usize) -> Result<Option<usize>, Errno> {
+        self.inbox.drain(..std::mem::take(&mut self.taken));
+        let have = self.inbox.len();
+        self.inbox.reserve(wanted.min(have).max(CHUNK));
+        loop {
+            let spare = rustix::buffer::spare_capacity(&mut self.inbox);
+            return match rustix::net::recv(&self.socket, spare, RecvFlags::DONTWAIT) {
+                Ok((n, _)) => Ok(Some(n)),
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => Ok(None),
+                Err(Errno::CONNRESET | Errno::PIPE) => Ok(Some(0)),
+                Err(e) => Err(e),
+            };
+        }
+    }
+}
+
+/// Why reading failed.
+#[derive(Debug)]
+pub(crate) enum RecvError {
+    Wire(WireError),
+    Io(Errno),
+}
+
+impl From<WireError> for RecvError {
+    fn from(e: WireError) -> Self {
+        Self::Wire(e)
+    }
+}
+
+impl From<Errno> for RecvError {
+    fn from(e: Errno) -> Self {
+        Self::Io(e)
+    }
+}

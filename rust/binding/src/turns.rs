@@ -1,0 +1,190 @@
+//! What a worker says at the end of a turn, as Python objects, and the limits of a leg.
+
+use codemode_wire::{self as wire, FromWorker};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::decode;
+use crate::errors::ProtocolError;
+
+/// Limits and clock of one leg of a cell.
+///
+/// Times are nanoseconds of `monotonic_ns()`, sizes are bytes.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+#[derive(Clone, Copy)]
+pub(crate) struct Leg {
+    deadline_ns: u64,
+    kill_ns: u64,
+    memory_limit: u64,
+    max_output: u64,
+    output_used: u64,
+    max_snapshot: u64,
+    truncate_output: bool,
+}
+
+#[pymethods]
+impl Leg {
+    #[new]
+    #[pyo3(signature = (*, deadline_ns, kill_ns, memory_limit, max_output, output_used,
+                        max_snapshot, truncate_output))]
+    fn new(
+        deadline_ns: u64,
+        kill_ns: u64,
+        memory_limit: u64,
+        max_output: u64,
+        output_used: u64,
+        max_snapshot: u64,
+        truncate_output: bool,
+    ) -> Self {
+        Self {
+            deadline_ns,
+            kill_ns,
+            memory_limit,
+            max_output,
+            output_used,
+            max_snapshot,
+            truncate_output,
+        }
+    }
+}
+
+impl From<Leg> for wire::Leg {
+    fn from(l: Leg) -> Self {
+        Self {
+            deadline_ns: l.deadline_ns,
+            kill_ns: l.kill_ns,
+            memory_limit: l.memory_limit,
+            max_output: l.max_output,
+            output_used: l.output_used,
+            max_snapshot: l.max_snapshot,
+            truncate_output: l.truncate_output,
+        }
+    }
+}
+
+/// The turn ended with something outstanding.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+pub(crate) struct Suspended {
+    requests: Py<PyList>,
+    output: Py<PyList>,
+    output_used: u64,
+    timer_ms: Option<u64>,
+    yielded: Option<String>,
+    main_settled: bool,
+}
+
+/// The cell is complete.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+pub(crate) struct Finished {
+    value: Py<PyAny>,
+    output: Py<PyList>,
+    warnings: Vec<String>,
+    output_used: u64,
+}
+
+/// The cell failed.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+pub(crate) struct Failed {
+    code: String,
+    limit: String,
+    message: String,
+    location: Option<(u32, u32)>,
+    output: Py<PyList>,
+    warnings: Vec<String>,
+}
+
+/// The image of a suspended VM.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+pub(crate) struct Image {
+    bytes: Py<PyBytes>,
+    uncompressed: u64,
+}
+
+/// A question in the middle of a turn.
+#[pyclass(frozen, get_all, module = "codemode._engine")]
+pub(crate) struct Fetch {
+    kind: u8,
+    argument: String,
+}
+
+/// Adds the classes of this file to the module.
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Leg>()?;
+    m.add_class::<Suspended>()?;
+    m.add_class::<Finished>()?;
+    m.add_class::<Failed>()?;
+    m.add_class::<Image>()?;
+    m.add_class::<Fetch>()
+}
+
+/// The Python object for a frame.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(crate) fn to_python(py: Python<'_>, frame: FromWorker) -> PyResult<Py<PyAny>> {
+    Ok(match frame {
+        FromWorker::Suspended(s) => Py::new(
+            py,
+            Suspended {
+                requests: requests(py, s.requests)?,
+                output: output(py, &s.output)?,
+                output_used: s.output_used,
+                timer_ms: s.timer_ms,
+                yielded: s.yielded,
+                main_settled: s.main_settled,
+            },
+        )?
+        .into_any(),
+        FromWorker::Finished(f) => Py::new(
+            py,
+            Finished {
+                value: value(py, &f.value)?.unbind(),
+                output: output(py, &f.output)?,
+                warnings: f.warnings,
+                output_used: f.output_used,
+            },
+        )?
+        .into_any(),
+        FromWorker::Failed(f) => Py::new(
+            py,
+            Failed {
+                code: f.code,
+                limit: f.limit,
+                message: f.message,
+                location: f.location,
+                output: output(py, &f.output)?,
+                warnings: f.warnings,
+            },
+        )?
+        .into_any(),
+        FromWorker::Image { bytes, uncompressed } => {
+            Py::new(py, Image { bytes: PyBytes::new(py, &bytes).unbind(), uncompressed })?
+                .into_any()
+        }
+        FromWorker::Fetch(f) => {
+            Py::new(py, Fetch { kind: f.kind as u8, argument: f.argument })?.into_any()
+        }
+    })
+}
+
+fn value<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    decode::value(py, bytes).map_err(decode::DecodeError::into_protocol_error)
+}
+
+fn requests(py: Python<'_>, requests: Vec<wire::Request>) -> PyResult<Py<PyList>> {
+    let list = PyList::empty(py);
+    for r in requests {
+        list.append((r.id, r.op, r.target, value(py, &r.input)?))?;
+    }
+    Ok(list.unbind())
+}
+
+fn output(py: Python<'_>, items: &[Vec<u8>]) -> PyResult<Py<PyList>> {
+    let list = PyList::empty(py);
+    for item in items {
+        let item = value(py, item)?;
+        if !item.is_instance_of::<PyDict>() {
+            return Err(ProtocolError::new_err("an output item is not an object"));
+        }
+        list.append(item)?;
+    }
+    Ok(list.unbind())
+}
