@@ -1,0 +1,199 @@
+"""The nested calls of one cell: queue, tasks, and what has ended (exe.12, exe.14)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, cast
+
+from .executor import Call, Executor, GuestError
+from .models import DispatchedCall, PendingCall, PendingState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .catalog import CatalogView
+
+_log = logging.getLogger("codemode")
+
+MAX_OUTSTANDING = 4_096
+_SHOWN_CALLS = 32
+_JOIN_S = 1.0
+
+
+class CallsRefused(Exception):
+    """A worker asked for something that no honest worker asks for."""
+
+
+class Calls:
+    """What a cell has called and not yet been told of.
+
+    Attributes:
+        ready: Settlements in the order in which the calls ended, `(number, ok, encoded value)`.
+        dispatched: How many calls were started, searches not counted.
+    """
+
+    def __init__(
+        self,
+        *,
+        executor: Executor,
+        view: CatalogView,
+        call_id: str,
+        restart_safe: bool,
+        limit: int,
+        tasks: set[asyncio.Task[None]],
+        on_ready: Callable[[], None],
+    ) -> None:
+        """Starts with none.
+
+        Args:
+            executor: Runs a call.
+            view: The cell's view of the catalog.
+            call_id: The outer exec.
+            restart_safe: Only replay-safe tools may run.
+            limit: Calls in flight at once.
+            tasks: Where the run keeps track of what is running.
+            on_ready: Called whenever a call has ended.
+        """
+        self.ready: list[tuple[int, bool, bytes]] = []
+        self.dispatched = 0
+        self._executor = executor
+        self._view = view
+        self._call_id = call_id
+        self._restart_safe = restart_safe
+        self._limit = limit
+        self._run_tasks = tasks
+        self._on_ready = on_ready
+        self._open: dict[int, Call] = {}
+        self._queue: deque[Call] = deque()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._in_flight = 0
+        self._last_number = -1
+        self._shown: deque[Call] = deque(maxlen=_SHOWN_CALLS)
+        self._over = False
+
+    def __bool__(self) -> bool:
+        """Whether something is outstanding."""
+        return bool(self._open or self.ready)
+
+    def add(self, requests: Iterable[tuple[int, str, str, Any]]) -> None:
+        """Takes what the guest asked for, and starts as much of it as may run.
+
+        Args:
+            requests: `(number, op, target, input)`, hostile input.
+
+        Raises:
+            CallsRefused: Numbers that do not ascend, an unknown operation, too many calls.
+        """
+        for number, op, target, value in requests:
+            if number <= self._last_number:
+                raise CallsRefused("call ids out of order")
+            self._last_number = number
+            if not self._executor.knows(op):
+                raise CallsRefused("an operation that does not exist")
+            if len(self._open) >= MAX_OUTSTANDING:
+                raise CallsRefused("too many calls")
+            call = Call(
+                number=number,
+                op=op,
+                target=target,
+                arguments=value,
+                parent_call_id=self._call_id,
+                replay_safe_only=self._restart_safe,
+            )
+            self._open[number] = call
+            self._queue.append(call)
+        self._dispatch()
+
+    def drain(self) -> list[tuple[int, bool, bytes]]:
+        """Takes the settlements."""
+        ready, self.ready = self.ready, []
+        return ready
+
+    def pending(self) -> tuple[PendingCall, ...]:
+        """What has not ended, in call order."""
+        now = time.monotonic()
+        return tuple(
+            PendingCall(
+                call_id=call.call_id,
+                tool=call.tool,
+                state=cast("PendingState", call.state),
+                elapsed_ms=int((now - call.created) * 1000),
+            )
+            for call in self._open.values()
+        )
+
+    def shown(self) -> tuple[DispatchedCall, ...]:
+        """The newest calls that were started, and what became of them."""
+        return tuple(
+            DispatchedCall(tool=call.tool, status=cast("Any", call.status)) for call in self._shown
+        )
+
+    def end(self) -> None:
+        """Starts nothing more; what runs already is finished once, and nobody is told."""
+        self._over = True
+        self.ready = []
+        for call in self._queue:
+            self._open.pop(call.number, None)
+        self._queue.clear()
+
+    def cancel(self) -> None:
+        """Ends, and cancels what runs."""
+        self.end()
+        for number, task in list(self._tasks.items()):
+            call = self._open.get(number)
+            if call is not None:
+                call.aborted = True
+                if call.context is not None:
+                    call.context.abort()
+            task.cancel()
+
+    async def join(self) -> None:
+        """Waits for what runs, though not for ever."""
+        running = list(self._tasks.values())
+        if running:
+            await asyncio.wait(running, timeout=_JOIN_S)
+
+    def _dispatch(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._queue and self._in_flight < self._limit:
+            call = self._queue.popleft()
+            call.state = "running"
+            self._in_flight += 1
+            if call.op not in ("search", "describe"):
+                self._shown.append(call)
+                self.dispatched += 1
+            task = loop.create_task(self._serve(call))
+            self._tasks[call.number] = task
+            self._run_tasks.add(task)
+            task.add_done_callback(self._run_tasks.discard)
+
+    async def _serve(self, call: Call) -> None:
+        try:
+            value = await self._executor.run(call, self._view)
+            call.status = "ok"
+        except GuestError as error:
+            value = self._executor.encode_error(error)
+            call.status = "error"
+        except Exception:  # noqa: BLE001 -- logged; see below
+            # A defect of ours or of an extension; the guest must not wait for ever.
+            _log.exception("codemode: %s failed inside the host", call.op)
+            value = self._executor.encode_error(GuestError(f"{call.tool} failed."))
+            call.status = "error"
+        except BaseException:
+            call.status = "error"
+            raise
+        finally:
+            call.state = "done"
+            call.context = None
+            # The call may be shown later; what it carried is not.
+            call.arguments = None
+            self._tasks.pop(call.number, None)
+            self._open.pop(call.number, None)
+            self._in_flight -= 1
+        if not self._over:
+            self.ready.append((call.number, call.status == "ok", value))
+            self._dispatch()
+            self._on_ready()

@@ -1,0 +1,78 @@
+"""`codemode tools`: what a catalog holds, as a program would see it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import Any
+
+from . import UsageError
+from .sources import load_tools, servers_of
+
+SUMMARY = "Look into a catalog: list, search, describe, dts."
+
+# The same programs that a model would write, so that both see the same.
+_PROGRAMS = {
+    "list": "return ALL_TOOLS.map(({ id, input, output }) => ({ id, input, output }));",
+    "search": "return await tools.search(QUERY, { limit: 50 });",
+    "describe": "return await tools.describe(QUERY);",
+    "dts": """
+        const found = (await API.list()).files;
+        const wanted = QUERY === null ? found : found.filter((f) => f.path === QUERY);
+        if (wanted.length === 0) throw new Error("there is no such file; run: codemode tools dts");
+        const texts = [];
+        for (const file of wanted) texts.push((await API.read(file.path)).content);
+        return texts.join("\\n");
+    """,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument("action", choices=sorted(_PROGRAMS))
+    parser.add_argument("query", nargs="?", help="words, a tool id or a path of a declaration")
+    parser.add_argument("--tools", metavar="MODULE:ATTR", help="Python tools")
+    parser.add_argument("--mcp", metavar="FILE", help="mcpServers configuration")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Asks the catalog and prints its answer."""
+    if arguments.action in ("search", "describe") and arguments.query is None:
+        raise UsageError(f"{arguments.action} needs words or an id")
+    if not (arguments.tools or arguments.mcp):
+        raise UsageError("give --tools module:attr, --mcp FILE, or both")
+    result = asyncio.run(_ask(arguments))
+    if result.status != "completed":
+        sys.stderr.write(f"{getattr(result, 'error', result.status)}\n")
+        return 1
+    _print(result.value, as_json=arguments.json)
+    return 0
+
+
+async def _ask(arguments: argparse.Namespace) -> Any:
+    from codemode import CodeMode
+
+    tools = load_tools(arguments.tools) if arguments.tools else []
+    program = f"const QUERY = {json.dumps(arguments.query)};\n{_PROGRAMS[arguments.action]}"
+    settings = {"enabled": True, "maxOutputBytes": 10_485_760}
+    async with CodeMode(settings) as cm:
+        if arguments.mcp is None:
+            return await cm.run(tools=tools).exec({"code": program})
+        async with servers_of(arguments.mcp) as (more, extensions):
+            run = cm.run(tools=[*tools, *more], extensions=extensions)
+            return await run.exec({"code": program})
+
+
+def _print(value: Any, *, as_json: bool) -> None:
+    if isinstance(value, str) and not as_json:
+        sys.stdout.write(value + "\n")
+        return
+    if as_json or not isinstance(value, list):
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        return
+    for entry in value:
+        output = entry.get("output") or "?"
+        sys.stdout.write(f"{entry['id']}  {entry['input']} -> {output}\n")

@@ -1,0 +1,426 @@
+"""The one path of a nested call: resolve, hook, check, run, check, encode (cat.7 to cat.10)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .catalog import CatalogView, LookupFailed
+from .native import engine
+from .policy import Block, CallEvent, Change, Hooks, NeedsApproval, Replace
+from .tools import Tool, ToolContext, ToolResult
+
+if TYPE_CHECKING:
+    from .config import CodeModeConfig
+    from .scope import Scope
+    from .telemetry import Counters
+    from .trajectory import Trajectory
+
+_log = logging.getLogger("codemode")
+
+# Largest value that crosses in either direction, encoded.
+MAX_VALUE_BYTES = 16 << 20
+
+# The model itself calls a visible tool.
+DIRECT = "direct"
+TOOL_OPS = frozenset({"call", "callValue", "mcp"})
+
+
+class GuestError(Exception):
+    """A rejection of a nested call, as the guest sees it: plain data.
+
+    Args:
+        message: What happened and what to do.
+        name: `name` of the guest's error.
+        fields: Further own properties.
+    """
+
+    def __init__(
+        self, message: str, *, name: str = "Error", fields: Mapping[str, Any] | None = None
+    ) -> None:
+        """See the class."""
+        super().__init__(message)
+        self.message = message
+        self.name = name
+        self.fields = fields or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for the guest."""
+        return {**self.fields, "name": self.name, "message": self.message}
+
+
+class Call:
+    """One nested call of a cell.
+
+    Attributes:
+        number: Number that the worker gave it, ascending within the cell.
+        call_id: Id for hooks, trajectory and pending lists.
+        parent_call_id: The outer exec.
+        op: What the guest asked for.
+        target: Tool id or name, query, … as the guest gave it.
+        arguments: Decoded input.
+        tool: Catalog id once resolved, before that the target.
+        state: `queued`, `running`, `approval` or `done`.
+        status: `running`, then `ok` or `error`.
+        created: `time.monotonic()` when it was made.
+        context: What its tool got, while it runs.
+        aborted: The cell has cancelled it.
+    """
+
+    __slots__ = (
+        "aborted",
+        "arguments",
+        "call_id",
+        "context",
+        "created",
+        "number",
+        "op",
+        "parent_call_id",
+        "replay_safe_only",
+        "state",
+        "status",
+        "target",
+        "tool",
+    )
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        op: str,
+        target: str,
+        arguments: Any,
+        parent_call_id: str,
+        replay_safe_only: bool,
+    ) -> None:
+        """See the class."""
+        self.number = number
+        self.call_id = f"{parent_call_id}:{number}"
+        self.parent_call_id = parent_call_id
+        self.op = op
+        self.target = target
+        self.arguments = arguments
+        self.replay_safe_only = replay_safe_only
+        self.tool = target[:200]
+        self.state = "queued"
+        self.status = "running"
+        self.created = time.monotonic()
+        self.context: ToolContext | None = None
+        self.aborted = False
+
+
+class Extension(Protocol):
+    """Adds guest globals and bridge operations: MCP declarations, nodes, namespaces, swarm."""
+
+    @property
+    def ops(self) -> frozenset[str]:
+        """Operations that `call` serves."""
+        ...
+
+    def globals(self, view: CatalogView) -> Mapping[str, Any]:
+        """Members for the `globals` of a cell that starts with `view`."""
+        ...
+
+    def fetch(self, kind: int, argument: str, view: CatalogView) -> Any:
+        """Answers a question of the worker (`FetchKind`), or NotImplemented if it is not ours."""
+        ...
+
+    async def call(self, call: Call, executor: Executor, view: CatalogView) -> Any:
+        """Serves a nested call; gives its value or raises `GuestError`."""
+        ...
+
+
+class Executor:
+    """Runs nested calls for one run."""
+
+    def __init__(
+        self,
+        *,
+        config: CodeModeConfig,
+        scope: Scope,
+        hooks: Hooks | None,
+        counters: Counters,
+        trajectory: Trajectory,
+        extensions: tuple[Extension, ...] = (),
+    ) -> None:
+        """Collaborators of the run."""
+        self.config = config
+        self.scope = scope
+        self.hooks = hooks
+        self.counters = counters
+        self.trajectory = trajectory
+        self._extensions = {op: ext for ext in extensions for op in ext.ops}
+
+    def knows(self, op: str) -> bool:
+        """Whether a guest may ask for `op`."""
+        return op in _OPS or op in self._extensions
+
+    async def run(self, call: Call, view: CatalogView) -> bytes:
+        """Runs a call to its end.
+
+        Returns:
+            The encoded value for the guest.
+
+        Raises:
+            GuestError: Everything that goes wrong in it, but for KeyboardInterrupt, SystemExit
+                and the cancellation of the task.
+        """
+        op = call.op
+        try:
+            value: Any
+            if op == "search":
+                value = self._search(call, view)
+            elif op == "describe":
+                self.counters.since["describe"] += 1
+                value = view.describe(call.target)
+            elif op in self._extensions:
+                value = await self._extensions[op].call(call, self, view)
+            else:
+                resolve = view.resolve_mcp if op == "mcp" else view.resolve
+                tool_id, tool = resolve(call.target)
+                value = await self.call_tool(call, tool_id, tool, view)
+        except LookupFailed as error:
+            raise GuestError(str(error)) from None
+        try:
+            return _encode(value, MAX_VALUE_BYTES)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise GuestError(f"The result of {call.tool} cannot cross: {error}") from None
+
+    def encode_error(self, error: GuestError) -> bytes:
+        """The encoded error for the guest."""
+        try:
+            return _encode(error.to_dict(), MAX_VALUE_BYTES)
+        except (TypeError, ValueError, RecursionError):
+            return _encode({"name": "Error", "message": error.message[:10_000]}, 1 << 20)
+
+    def _search(self, call: Call, view: CatalogView) -> list[dict[str, Any]]:
+        self.counters.since["search"] += 1
+        limit = call.arguments.get("limit") if isinstance(call.arguments, Mapping) else None
+        most = self.config.max_search_limit
+        if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+            limit = self.config.search_default_limit
+        return view.search(call.target[:2_000], int(min(max(limit, 1), most)))
+
+    async def call_tool(self, call: Call, tool_id: str, tool: Tool, view: CatalogView) -> Any:
+        """Runs one tool; extensions that stand on ordinary tools come in here too.
+
+        Returns:
+            `details` (or the whole result) for most operations, `{tool, result}` for `call`,
+            what the tool gave for a direct call of the model.
+
+        Raises:
+            GuestError: See `run`.
+        """
+        call.tool = tool_id
+        if call.replay_safe_only and not (
+            tool.replay_safe and (call.target == tool_id or call.op not in TOOL_OPS)
+        ):
+            raise GuestError(
+                f"{tool_id} was not run: a restart-safe cell may only call read-only, replay-safe "
+                "tools by their exact id. Send the code again without restartSafe."
+            )
+        self.counters.since["call"] += 1
+        arguments = {} if call.arguments is None else call.arguments
+        record = self.trajectory.add
+        more = {"parentCallId": call.parent_call_id, "tool": tool_id, "name": tool.name}
+        record("call_start", call.call_id, payload=("input", arguments), **more)
+        started = time.perf_counter()
+        outcome, message = "cancelled", None
+        try:
+            result = await self._guarded(call, tool_id, tool, arguments, view)
+            outcome = "ok"
+        except GuestError as error:
+            outcome, message = "error", error.message
+            raise
+        finally:
+            record(
+                "call_end",
+                call.call_id,
+                payload=None if message is None else ("error", message),
+                outcome=outcome,
+                durationMs=round((time.perf_counter() - started) * 1000, 3),
+                **more,
+            )
+        if call.op == DIRECT:
+            return result
+        if call.op == "call":
+            return {"tool": _short(view.entry(tool_id)), "result": _whole(result)}
+        return result.value if isinstance(result, ToolResult) else result
+
+    async def _guarded(
+        self, call: Call, tool_id: str, tool: Tool, arguments: Any, view: CatalogView
+    ) -> Any:
+        event: CallEvent | None = None
+        if self.hooks is not None:
+            event = CallEvent(
+                call_id=call.call_id,
+                parent_call_id=call.parent_call_id,
+                name=tool.name,
+                tool_id=tool_id,
+                input=arguments,
+                scope=self.scope,
+            )
+            arguments = await self.ask(event, self.hooks, call)
+        arguments = self._check_input(tool_id, tool, arguments, view)
+        output = self._output_validator(tool_id, tool, view)
+        context = call.context = ToolContext(
+            call_id=call.call_id,
+            parent_call_id=call.parent_call_id,
+            scope=self.scope,
+            tool_id=tool_id,
+            on_update=lambda partial: self._update(call, tool_id, tool, partial),
+        )
+        try:
+            result = tool.execute(arguments, context)
+            if inspect.isawaitable(result):
+                result = await result
+        except (GuestError, KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except asyncio.CancelledError:
+            if call.aborted:
+                raise
+            raise GuestError(f"{tool_id} was cancelled.") from None
+        except BaseException as error:  # noqa: BLE001 -- see below
+            # Whatever else a tool raises is its own affair and must not end the host's loop.
+            raise GuestError(self._message(tool_id, error)) from None
+        if self.hooks is not None and event is not None:
+            result = await self._after(event, self.hooks, result)
+        if output is not None:
+            value = result.value if isinstance(result, ToolResult) else result
+            try:
+                output.check_output(value)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise GuestError(
+                    f"{tool_id} gave a result that is not of its declared form: {error}"
+                ) from None
+        return result
+
+    async def ask(self, event: CallEvent, hooks: Hooks, call: Call | None = None) -> Any:
+        """Puts a call before the host's hooks.
+
+        Returns:
+            The input to use.
+
+        Raises:
+            GuestError: It was blocked or denied, or a hook failed.
+        """
+        name = event.tool_id or event.name
+        try:
+            verdict = await _maybe(hooks.before_tool_call(event))
+            if isinstance(verdict, NeedsApproval):
+                if call is not None:
+                    call.state = "approval"
+                granted = await _maybe(hooks.approve(event, verdict.prompt))
+                if call is not None:
+                    call.state = "running"
+                verdict = None if granted is True else Block("a person denied it.")
+        except GuestError:
+            raise
+        except Exception:  # noqa: BLE001 -- logged; see below
+            # Closed on failure: a hook that breaks must not let a call through.
+            _log.exception("codemode: a hook raised; %s was not run", name)
+            verdict = Block("the host's check failed.")
+        if verdict is None:
+            return event.input
+        if isinstance(verdict, Change):
+            return verdict.input
+        if isinstance(verdict, Block):
+            raise GuestError(f"{name} was not run: {verdict.reason}")
+        _log.error("codemode: before_tool_call gave %s; %s was not run", type(verdict), name)
+        raise GuestError(f"{name} was not run: the host's check failed.")
+
+    async def _after(self, event: CallEvent, hooks: Hooks, result: Any) -> Any:
+        try:
+            verdict = await _maybe(hooks.after_tool_call(event, result))
+        except GuestError:
+            raise
+        except Exception:  # noqa: BLE001 -- logged; the guest gets an error
+            _log.exception("codemode: after_tool_call raised for %s", event.tool_id)
+            raise GuestError(
+                f"{event.tool_id} has run, but the host's check of its result failed."
+            ) from None
+        return verdict.result if isinstance(verdict, Replace) else result
+
+    def _check_input(self, tool_id: str, tool: Tool, arguments: Any, view: CatalogView) -> Any:
+        if not tool.is_native or tool.parameters_json is None:
+            if isinstance(arguments, Mapping):
+                return arguments
+            raise GuestError(
+                f"{tool_id} takes one object as input, for example {{}}; got {_kind(arguments)}."
+            )
+        try:
+            return view.input_validator(tool.parameters_json).check_input(arguments)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise GuestError(
+                f"{tool_id} was not run: {error}. Expected input: {view.input_hint(tool_id)}"
+            ) from None
+
+    def _output_validator(self, tool_id: str, tool: Tool, view: CatalogView) -> Any:
+        if not tool.is_native or tool.output_json is None:
+            return None
+        try:
+            return view.output_validator(tool.output_json)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise GuestError(
+                f"{tool_id} was not run: its declared output schema is invalid ({error})."
+            ) from None
+
+    def _update(self, call: Call, tool_id: str, tool: Tool, partial: Any) -> None:
+        self.trajectory.add(
+            "call_update",
+            call.call_id,
+            payload=("partial", partial),
+            parentCallId=call.parent_call_id,
+            tool=tool_id,
+            name=tool.name,
+        )
+
+    def _message(self, tool_id: str, error: BaseException) -> str:
+        """What the guest may know of a tool's exception: its message, never class or stack."""
+        if self.config.error_details == "generic":
+            return f"{tool_id} failed."
+        try:
+            text = str(error)
+        except Exception:  # noqa: BLE001 -- a tool's own `__str__`
+            text = ""
+        return text[:10_000] or f"{tool_id} failed without a message."
+
+
+_OPS = TOOL_OPS | {"search", "describe"}
+
+
+def _encode(value: Any, most: int) -> bytes:
+    encoded: bytes = engine().encode(value, most)
+    return encoded
+
+
+async def _maybe(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
+    keep = ("id", "name", "label", "source", "sourceName")
+    return {key: entry[key] for key in keep if key in entry}
+
+
+def _whole(result: Any) -> Any:
+    if isinstance(result, ToolResult):
+        return result.to_dict()
+    if isinstance(result, str):
+        text = result
+    else:
+        try:
+            text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            return {"content": [], "details": result}
+    return {"content": [{"type": "text", "text": text}], "details": result}
+
+
+def _kind(value: Any) -> str:
+    names = {str: "a string", bool: "a boolean", list: "an array"}
+    return names.get(type(value), "a number" if isinstance(value, (int, float)) else "null")

@@ -1,0 +1,127 @@
+"""What MCP servers answer, as plain data for the guest (mcp.2).
+
+Everything here takes raw, untrusted JSON and never raises: a shape that is not known is kept as
+far as it is harmless. `_meta` and `annotations` of the protocol are dropped; `structuredContent`
+is the tool's own value and is left alone. Binary data never crosses: where it was, there is
+`{type, mimeType, bytes, omitted: true}` with the size of the decoded data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NO_MESSAGE = "The tool reported an error without a message."
+
+_HIDDEN = ("_meta", "annotations", "icons", "execution")
+_BINARY = ("image", "audio")
+
+
+def call_result(raw: object) -> dict[str, Any]:
+    """Converts the result of `tools/call`.
+
+    Returns:
+        `{content, structuredContent?, isError?}`; `isError` only if true. An error without any
+        text gets a generic one.
+    """
+    result = raw if isinstance(raw, Mapping) else {}
+    out: dict[str, Any] = {"content": _items(result.get("content"))}
+    if result.get("structuredContent") is not None:
+        out["structuredContent"] = result["structuredContent"]
+    if result.get("isError"):
+        out["isError"] = True
+        if not any(i.get("text") for i in out["content"] if i.get("type") == "text"):
+            out["content"].append({"type": "text", "text": NO_MESSAGE})
+    return out
+
+
+def read_result(raw: object) -> dict[str, Any]:
+    """Converts the result of `resources/read`.
+
+    Returns:
+        `{contents: [{uri, mimeType?, text} | {uri, mimeType, bytes, omitted: true}]}`.
+    """
+    result = raw if isinstance(raw, Mapping) else {}
+    return {"contents": [_contents(c) for c in _objects(result.get("contents"))]}
+
+
+def prompt_result(raw: object) -> dict[str, Any]:
+    """Converts the result of `prompts/get`.
+
+    Returns:
+        `{description?, messages: [{role, content}]}`; `content` as an item of a tool's result.
+    """
+    result = raw if isinstance(raw, Mapping) else {}
+    out: dict[str, Any] = {}
+    if isinstance(result.get("description"), str):
+        out["description"] = result["description"]
+    out["messages"] = [
+        {"role": m.get("role"), "content": _message_content(m.get("content"))}
+        for m in _objects(result.get("messages"))
+    ]
+    return out
+
+
+def listing(items: object) -> list[dict[str, Any]]:
+    """Converts the entries of `resources/list`, `resources/templates/list` or `prompts/list`."""
+    return [_visible(i) for i in _objects(items)]
+
+
+def binary_size(data: object) -> int:
+    """Bytes that base64 text stands for, without decoding it."""
+    if not isinstance(data, str):
+        return 0
+    return max(0, len(data) * 3 // 4 - data[-2:].count("="))
+
+
+def _message_content(content: object) -> Any:
+    if isinstance(content, list):
+        return _items(content)
+    return _item(content) if isinstance(content, Mapping) else {"type": "text", "text": ""}
+
+
+def _items(content: object) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        # Some servers answer the text itself.
+        return [{"type": "text", "text": content}]
+    if isinstance(content, Mapping):
+        content = [content]
+    return [_item(i) for i in _objects(content)]
+
+
+def _item(item: Mapping[str, Any]) -> dict[str, Any]:
+    kind = item.get("type")
+    if kind in _BINARY or (kind != "text" and isinstance(item.get("data"), str)):
+        return _omitted(kind, item.get("mimeType"), item.get("data"))
+    if kind == "resource" and isinstance(item.get("resource"), Mapping):
+        resource = item["resource"]
+        if "blob" not in resource:
+            return {"type": "resource", "resource": _visible(resource)}
+        out: dict[str, Any] = {"type": "resource", "resource": {"uri": resource.get("uri")}}
+        return out | _omitted(kind, resource.get("mimeType"), resource["blob"])
+    return _visible(item)
+
+
+def _contents(item: Mapping[str, Any]) -> dict[str, Any]:
+    if "blob" not in item:
+        return _visible(item)
+    marker = _omitted(None, item.get("mimeType"), item["blob"])
+    del marker["type"]
+    return {"uri": item.get("uri")} | marker
+
+
+def _omitted(kind: object, mime: object, data: object) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "mimeType": mime if isinstance(mime, str) else "application/octet-stream",
+        "bytes": binary_size(data),
+        "omitted": True,
+    }
+
+
+def _visible(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in item.items() if k not in _HIDDEN}
+
+
+def _objects(items: object) -> list[Mapping[str, Any]]:
+    return [i for i in items if isinstance(i, Mapping)] if isinstance(items, list) else []

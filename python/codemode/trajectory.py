@@ -1,0 +1,136 @@
+"""The record of a run: outer calls and the nested calls below them (tel.3)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+_log = logging.getLogger("codemode")
+
+_HIDDEN_KEYS = (
+    r"pass(word|wd|phrase)?$|secret|token|api[_-]?key|authorization|credential|cookie"
+    r"|private[_-]?key"
+)
+_HIDDEN_TEXT = (
+    r"\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|xox[abprs]|AKIA|ASIA|AIza|glpat|hf|npm)[-_A-Za-z0-9]"
+    r"[-_A-Za-z0-9]{11,}|\bBearer\s+\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]+"
+    r"|-----BEGIN[^-]*PRIVATE KEY-----.*?(?:-----END[^-]*-----|\Z)"
+    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
+)
+_MARK = "[redacted]"
+_TEXT = 512
+_ITEMS = 32
+_DEPTH = 6
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    # Compiled when first used: that takes longer than importing this file.
+    return re.compile(_HIDDEN_KEYS, re.IGNORECASE), re.compile(_HIDDEN_TEXT, re.DOTALL)
+
+
+def redact(value: Any, depth: int = 0) -> Any:
+    """A bounded copy of a JSON-like value without what looks like a secret.
+
+    Values under keys such as `password`, `token`, `apiKey` and texts that have the form of known
+    credentials are replaced. Texts are cut at 512 characters, lists and objects at 32 members.
+    """
+    if isinstance(value, str):
+        text = _patterns()[1].sub(_MARK, value[: _TEXT * 4])
+        return text if len(text) <= _TEXT else text[:_TEXT] + f"… ({len(value)} characters)"
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if depth >= _DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        out: dict[str, Any] = {}
+        for n, (key, item) in enumerate(value.items()):
+            if n == _ITEMS:
+                out["…"] = f"{len(value) - _ITEMS} more"
+                break
+            name = str(key)[:_TEXT]
+            out[name] = _MARK if _patterns()[0].search(name) else redact(item, depth + 1)
+        return out
+    if isinstance(value, (list, tuple)):
+        head = [redact(item, depth + 1) for item in value[:_ITEMS]]
+        return head if len(value) <= _ITEMS else [*head, f"… ({len(value) - _ITEMS} more)"]
+    return f"<{type(value).__name__}>"
+
+
+class Trajectory:
+    """Events of one run, oldest first, each a JSON object.
+
+    Every event has `type`, `time` (Unix seconds) and `callId`; those of nested calls also
+    `parentCallId`, `tool` and `name`. Types: `call_start` {input, toolKind?, toolInputKind?},
+    `call_update` {partial}, `call_end` {outcome: "ok"|"error"|"cancelled", durationMs, error?}.
+    Inputs are redacted and cut before they are kept. At most `limit` events are kept; of a
+    longer run the oldest ones are dropped and counted.
+    """
+
+    def __init__(
+        self,
+        *,
+        listener: Callable[[Mapping[str, Any]], Any] | None = None,
+        redactor: Callable[[Any], Any] = redact,
+        limit: int = 10_000,
+    ) -> None:
+        """Makes an empty record.
+
+        Args:
+            listener: Called with each event; its errors are logged, never raised.
+            redactor: Copy of an input without secrets.
+            limit: Events to keep.
+        """
+        self._events: list[Mapping[str, Any]] = []
+        self._listener = listener
+        self._redact = redactor
+        self._limit = limit
+        self.dropped = 0
+
+    def add(
+        self, kind: str, call_id: str, *, payload: tuple[str, Any] | None = None, **more: Any
+    ) -> None:
+        """Records an event.
+
+        Args:
+            kind: Type of the event.
+            call_id: The call it is about.
+            payload: Name and untrusted value, redacted before it is kept.
+            more: Further fields; those that are None are left out.
+        """
+        event: dict[str, Any] = {"type": kind, "time": time.time(), "callId": call_id}
+        event.update((key, value) for key, value in more.items() if value is not None)
+        if payload is not None:
+            event[payload[0]] = self._redact(payload[1])
+        if len(self._events) >= self._limit:
+            cut = max(1, self._limit // 10)
+            del self._events[:cut]
+            self.dropped += cut
+        self._events.append(event)
+        if self._listener is not None:
+            try:
+                self._listener(event)
+            except Exception:  # noqa: BLE001 -- logged; a listener cannot fail a call
+                _log.exception("codemode: on_event raised")
+
+    @property
+    def events(self) -> list[Mapping[str, Any]]:
+        """A copy of the list of events."""
+        return list(self._events)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """Over the events, oldest first."""
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        """How many events are kept."""
+        return len(self._events)
+
+    def to_jsonl(self) -> str:
+        """One event per line, each line a JSON object."""
+        return "".join(json.dumps(e, ensure_ascii=False) + "\n" for e in self._events)

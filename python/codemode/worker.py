@@ -1,0 +1,185 @@
+"""One worker process during one leg of a cell: frames out, turns in, and its clock.
+
+Everything happens on the loop's thread and nothing here blocks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .native import RuntimeUnavailable, engine
+
+if TYPE_CHECKING:
+    import asyncio
+
+# The worker's own interrupt comes at the deadline, ours this much later, the kernel's last.
+GRACE_S = 0.030
+KERNEL_GRACE_NS = 60_000_000
+
+_log = logging.getLogger("codemode")
+
+# Frames taken per callback, so that a worker that floods us cannot hold the loop.
+_BURST = 16
+
+Fetch = Callable[[int, str], bytes]
+
+
+class WorkerLate(Exception):
+    """The worker gave no answer by its deadline and was killed."""
+
+
+class HostBroke(Exception):
+    """The host has no answer to a question of the worker; the worker was killed."""
+
+
+class WorkerBroke(Exception):
+    """The worker said something that the protocol never says and was killed."""
+
+
+class LiveWorker:
+    """One worker during one leg. Use: a `begin` or `send`, then `await turn()`; `discard` last."""
+
+    __slots__ = (
+        "_alarm",
+        "_died",
+        "_error",
+        "_fd",
+        "_fetch",
+        "_fetch_type",
+        "_loop",
+        "_waiter",
+        "_worker",
+        "_writing",
+    )
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        worker: Any,
+        *,
+        max_frame: int,
+        fetch: Fetch,
+        deadline: float,
+    ) -> None:
+        """Takes over `worker`.
+
+        Args:
+            loop: The running loop.
+            worker: An `_engine.Worker`.
+            max_frame: Largest frame to accept, bytes.
+            fetch: Answers questions in the middle of a turn with one encoded value.
+            deadline: `loop.time()` of the end of the guest's time.
+        """
+        self._loop = loop
+        self._worker = worker
+        self._fetch = fetch
+        self._waiter: asyncio.Future[Any] | None = None
+        self._error: Exception | None = None
+        self._writing = False
+        module = engine()
+        self._died = module.WorkerDied
+        self._fetch_type = module.Fetch
+        worker.max_frame = max_frame
+        self._fd = worker.fileno()
+        loop.add_reader(self._fd, self._on_readable)
+        self._alarm = loop.call_at(deadline + GRACE_S, self._on_late)
+
+    def send(self, method: str, *args: Any, **kwargs: Any) -> None:
+        """Calls a sending method of the worker: start, resume, settle, suspend or data.
+
+        Raises:
+            RuntimeUnavailable: The worker is gone.
+            ValueError: What is sent exceeds the largest frame.
+        """
+        try:
+            written = getattr(self._worker, method)(*args, **kwargs)
+        except (OSError, self._died) as error:
+            # The reader finds the end of the stream and with it the exit status.
+            if self._fd < 0:
+                raise RuntimeUnavailable(str(error)) from None
+            return
+        if not written and not self._writing:
+            self._writing = True
+            self._loop.add_writer(self._fd, self._on_writable)
+
+    async def turn(self) -> Any:
+        """The end of the current turn: Suspended, Finished, Failed or Image.
+
+        Raises:
+            WorkerLate: It did not come by the deadline and some grace.
+            RuntimeUnavailable: The process is gone.
+            WorkerBroke: It broke the protocol.
+        """
+        if self._error is not None:
+            raise self._error
+        self._waiter = self._loop.create_future()
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = None
+
+    def abort(self) -> None:
+        """Kills the worker; a turn that is awaited ends with `RuntimeUnavailable`."""
+        self._fail(RuntimeUnavailable("the worker was stopped"))
+
+    def discard(self) -> None:
+        """Kills the worker and lets go of everything; may be called again."""
+        self._alarm.cancel()
+        self._detach()
+        self._worker.close()
+
+    def _detach(self) -> None:
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            if self._writing:
+                self._loop.remove_writer(self._fd)
+            self._fd = -1
+
+    def _fail(self, error: Exception) -> None:
+        if self._error is None:
+            self._error = error
+            self._detach()
+            self._worker.kill()
+            if self._waiter is not None and not self._waiter.done():
+                self._waiter.set_exception(error)
+
+    def _on_late(self) -> None:
+        self._fail(WorkerLate())
+
+    def _on_writable(self) -> None:
+        try:
+            done = self._worker.flush()
+        except (OSError, self._died):
+            done = True
+        if done:
+            self._writing = False
+            self._loop.remove_writer(self._fd)
+
+    def _on_readable(self) -> None:
+        for _ in range(_BURST):
+            try:
+                message = self._worker.recv()
+            except self._died as error:
+                return self._fail(RuntimeUnavailable(str(error)))
+            except Exception as error:  # noqa: BLE001 -- whatever it is, the worker is at fault
+                return self._fail(WorkerBroke(str(error)))
+            if message is None:
+                return None
+            if self._waiter is None or self._waiter.done():
+                return self._fail(WorkerBroke("a frame that nobody asked for"))
+            if type(message) is not self._fetch_type:
+                # The last frame until we send something.
+                self._waiter.set_result(message)
+                return None
+            # A worker reads the answer before it asks again, so no answers pile up here.
+            if self._writing:
+                return self._fail(WorkerBroke("a question before the last answer was read"))
+            try:
+                answer = self._fetch(message.kind, message.argument)
+            except Exception:  # noqa: BLE001 -- logged; ends the worker, not the loop
+                _log.exception("codemode: no answer to question %s", message.kind)
+                return self._fail(HostBroke())
+            self.send("data", answer)
+        return None
