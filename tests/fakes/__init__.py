@@ -1,0 +1,1 @@
+"""Stand-ins for the worker's side of a conversation."""

@@ -1,0 +1,8 @@
+// @title a parenthesised arrow function is called
+// @req exe.5
+// @expect {"status": "completed", "value": 42}
+// ---
+(async () => {
+  const a = 20;
+  return a + 22;
+});

@@ -1,0 +1,5 @@
+// @title callValue gives the details
+// @req cat.7
+// @expect {"status": "completed", "value": {"n": 1}}
+// ---
+return await tools.callValue("both", {});

@@ -1,0 +1,7 @@
+// @title an immediately called function gives its value
+// @req exe.5
+// @expect {"status": "completed", "value": "iife"}
+// ---
+(async () => {
+  return "iife";
+})();

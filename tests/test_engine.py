@@ -1,0 +1,147 @@
+"""The pool of workers of a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codemode import RuntimeUnavailable
+from codemode.engine import _POOLS, lease
+from codemode.worker import LiveWorker
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need Linux")
+
+
+def take(pool: Any) -> Any:
+    return pool.take(
+        max_frame=1 << 20, fetch=lambda *_: b"\0", deadline=asyncio.get_running_loop().time() + 10
+    )
+
+
+def open_fds() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_one_pool_serves_a_loop_and_the_last_lease_closes_it() -> None:
+    one, two = lease(), lease()
+    assert one.pool is two.pool
+    await one.pool.ready()
+    pid = one.pool._zygote.pid
+    one.release()
+    one.release()
+    os.kill(pid, 0)
+    two.release()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert not _POOLS
+
+
+async def test_workers_are_ready_before_they_are_asked_for() -> None:
+    held = lease()
+    await held.pool.ready()
+    live = await take(held.pool)
+    assert isinstance(live, LiveWorker)
+    live.discard()
+    live.discard()
+    await asyncio.sleep(0)
+    assert len(held.pool._ready) == 2
+    held.release()
+
+
+@pytest.mark.req("saf.2")
+async def test_a_worker_that_died_while_it_was_idle_is_not_given_out() -> None:
+    held = lease()
+    pool = held.pool
+    await pool.ready()
+    while any(worker.pid is None for worker in pool._ready):  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    dead = [worker.pid for worker in pool._ready]
+    for pid in dead:
+        os.kill(pid, signal.SIGKILL)
+    await asyncio.sleep(0.05)
+    live = await take(pool)
+    while live._worker.pid is None:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    assert live._worker.pid not in dead
+    live.discard()
+    held.release()
+
+
+@pytest.mark.req("saf.5")
+async def test_a_missing_binary_is_told_with_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codemode.engine.WORKER_PATH", "/nonexistent/worker")
+    held = lease()
+    with pytest.raises(RuntimeUnavailable, match="/nonexistent/worker"):
+        await take(held.pool)
+    with pytest.raises(RuntimeUnavailable):
+        await held.pool.ready()
+    held.release()
+
+
+@pytest.mark.req("saf.5")
+async def test_a_platform_without_confinement_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codemode.engine.sys.platform", "darwin")
+    held = lease()
+    with pytest.raises(RuntimeUnavailable, match="darwin"):
+        await take(held.pool)
+    held.release()
+
+
+@pytest.mark.req("saf.1")
+async def test_a_hundred_workers_leave_no_descriptor_behind() -> None:
+    held = lease()
+    await held.pool.ready()
+    before = open_fds()
+    for _ in range(5):
+        lives = await asyncio.gather(*(take(held.pool) for _ in range(20)))
+        for live in lives:
+            live.discard()
+        await asyncio.sleep(0.01)
+    # Two ready workers, as before; their pidfds come and go with the zygote's reports.
+    for _ in range(200):
+        if open_fds() <= before + 4:
+            break
+        await asyncio.sleep(0.01)
+    assert open_fds() <= before + 4
+    held.release()
+
+
+async def test_a_fork_of_the_host_does_not_touch_its_processes() -> None:
+    held = lease()
+    await held.pool.ready()
+    pid = held.pool._zygote.pid
+    child = os.fork()
+    if child == 0:
+        try:
+            held.release()
+            os._exit(0 if not _POOLS else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)  # noqa: ASYNC222
+    assert os.waitstatus_to_exitcode(status) == 0
+    os.kill(pid, 0)
+    live = await take(held.pool)
+    live.discard()
+    held.release()
+
+
+def test_a_loop_that_was_closed_without_a_close_leaves_its_pool_to_the_next() -> None:
+    async def begin() -> Any:
+        held = lease()
+        await held.pool.ready()
+        return held
+
+    held = asyncio.run(begin())
+    pid = held.pool._zygote.pid
+    other = asyncio.run(begin())
+    assert other.pool is not held.pool
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    other.release()
+    held.release()
