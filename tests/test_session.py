@@ -400,7 +400,7 @@ async def test_not_engaged_the_tools_are_the_same_objects() -> None:
         run = cm.run(tools)
         assert all(a is b for a, b in zip(run.model_tools, tools, strict=True))
         assert run.metadata["codeModeEngaged"] is False
-        with pytest.raises(RuntimeError, match="not engaged"):
+        with pytest.raises(RuntimeError, match="disabled"):
             await run.exec(code("return 1"))
 
 
@@ -615,3 +615,13 @@ async def test_a_run_forgets_a_cell_that_has_expired(make_run: Any) -> None:
     assert cell._image is None
     late = await run.wait({"runId": parked.run_id})
     assert late.code == "invalid_input"
+
+
+async def test_a_host_may_run_a_program_where_the_model_does_not_see_code_mode() -> None:
+    async with CodeMode() as cm:
+        run = cm.run([])
+        assert not run.engaged
+        result = await run.exec(code("return ALL_TOOLS.length"))
+        assert (result.status, result.value) == ("completed", 0)
+        with pytest.raises(RuntimeError, match="not engaged"):
+            await run.call("exec", code("return 1"))

@@ -191,9 +191,9 @@ class CodeModeRun:
             `Completed`, `Waiting` or `Failed`; whatever the model did wrong is a `Failed`.
 
         Raises:
-            RuntimeError: Code mode is not engaged in this run, or the run was closed.
+            RuntimeError: The configuration disables code mode, or the run was closed.
         """
-        self._check_usable()
+        self._check_open()
         outer = self._next_id("exec", call_id)
         try:
             read = read_exec(arguments, self.config)
@@ -268,7 +268,7 @@ class CodeModeRun:
         Raises:
             RuntimeError: As in `exec`.
         """
-        self._check_usable()
+        self._check_open()
         outer = self._next_id("wait", call_id)
         try:
             run_id = read_wait(arguments)
@@ -293,9 +293,11 @@ class CodeModeRun:
             failed). A hidden or unknown one: `Failed` with a text that shows the exec form.
 
         Raises:
-            RuntimeError: As in `exec`.
+            RuntimeError: Code mode is not engaged in this run, or the run was closed.
         """
-        self._check_usable()
+        self._check_open()
+        if not self.engaged:
+            raise RuntimeError(f"code mode is not engaged in this run: {self.activation.reason}")
         if name == EXEC:
             return await self.exec(arguments, call_id=call_id)
         if name == WAIT:
@@ -456,9 +458,10 @@ class CodeModeRun:
             )
         return self._executor
 
-    def _check_usable(self) -> None:
-        if not self.engaged:
-            raise RuntimeError(f"code mode is not engaged in this run: {self.activation.reason}")
+    def _check_open(self) -> None:
+        # Engagement is about what the model sees; a host may run a program of its own anyway.
+        if self.config.enabled is False:
+            raise RuntimeError("code mode is disabled by the configuration (enabled: false)")
         if self._closed:
             raise RuntimeError("this run is closed")
 

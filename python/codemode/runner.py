@@ -317,7 +317,7 @@ class Cell:
 
     async def _take_image(self, live: LiveWorker) -> Any:
         """Suspends the worker; gives the worker's failure if it could not."""
-        live.send("suspend")
+        live.suspend()
         turn = await live.turn()
         kind = type(turn).__name__
         if kind == "Failed":

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The worker's own interrupt comes at the deadline, ours this much later, the kernel's last.
 GRACE_S = 0.030
 KERNEL_GRACE_NS = 60_000_000
+# For taking an image: no guest code runs meanwhile, but a busy machine may be slow.
+IMAGE_S = 5.0
 
 _log = logging.getLogger("codemode")
 
@@ -103,6 +105,12 @@ class LiveWorker:
         if not written and not self._writing:
             self._writing = True
             self._loop.add_writer(self._fd, self._on_writable)
+
+    def suspend(self) -> None:
+        """Asks for the image. No guest code runs any more, so its deadline is void."""
+        self._alarm.cancel()
+        self._alarm = self._loop.call_later(IMAGE_S, self._on_late)
+        self.send("suspend")
 
     async def turn(self) -> Any:
         """The end of the current turn: Suspended, Finished, Failed or Image.

@@ -37,7 +37,8 @@ _FOREIGN = frozenset(
         *("metadata", "name", "note", "oauth", "restart", "timeout", "title", "trust", "version"),
     )
 )
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+# `$${` stands for a literal `${`.
+_VARIABLE = re.compile(r"\$\$(?=\{)|\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class McpConfigError(ValueError):
@@ -287,6 +288,8 @@ class _Reader:
 
     def _text(self, key: str, value: str) -> str:
         def replace(match: re.Match[str]) -> str:
+            if match.group(0) == "$$":
+                return "$"
             name, default = match.group(1), match.group(2)
             # As in a shell, `:-` also stands in for a variable that is set to nothing.
             found = self._environ.get(name)

@@ -6,6 +6,7 @@ use crate::fence;
 /// parser gave up.
 pub(crate) fn hint(text: &str, offset: usize) -> Option<&'static str> {
     let trimmed = text.trim_start();
+    let rest = text.get(offset..).unwrap_or("");
     if fence::marked_line(text).is_some() {
         return Some(crate::refusal::CODE_ONLY);
     }
@@ -24,22 +25,22 @@ pub(crate) fn hint(text: &str, offset: usize) -> Option<&'static str> {
     if is_prose(trimmed) {
         return Some(crate::refusal::CODE_ONLY);
     }
-    if text[offset.min(text.len())..].trim().is_empty() {
+    if rest.trim().is_empty() {
         return Some("The program seems to be cut off: check that every bracket is closed.");
     }
     if on_line(text, offset).trim_start().starts_with('<') {
         return Some("JSX is not available; build strings or plain objects.");
     }
-    if text[offset..].starts_with("\\n") {
+    if rest.starts_with("\\n") {
         return Some("Send real line breaks, not the two characters \\n.");
     }
     None
 }
 
 fn on_line(text: &str, offset: usize) -> &str {
-    let offset = offset.min(text.len());
-    let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
-    let end = text[offset..].find('\n').map_or(text.len(), |i| offset + i);
+    let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |i| i + 1);
+    let end = before.len() + after.find('\n').unwrap_or(after.len());
     &text[start..end]
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 /// Prepares and compiles on the stack that a worker has.
 fn on_a_worker_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     // Frames of an unoptimised build are several times as large.
-    let stack = if cfg!(debug_assertions) { 32 << 20 } else { 4 << 20 };
+    let stack = if cfg!(debug_assertions) { 32 << 20 } else { 8 << 20 };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work);
         thread.expect("a thread").join().expect("no panic")

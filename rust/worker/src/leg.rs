@@ -10,6 +10,9 @@ use crate::{confine, sys};
 /// Descriptor of the socket in every confined child.
 pub(crate) const SOCKET: RawFd = 3;
 
+/// Longest time for taking an image, nanoseconds.
+const IMAGE_NS: u64 = 6_000_000_000;
+
 /// Serves until the cell has ended, its image is taken or the host hangs up.
 pub(crate) fn serve() -> ! {
     let first = receive();
@@ -32,7 +35,11 @@ pub(crate) fn serve() -> ! {
         }
         turn = match receive() {
             ToWorker::Settle(settlements) => engine::settle(&settlements),
-            ToWorker::Suspend => engine::suspend(),
+            ToWorker::Suspend => {
+                // No guest code runs any more; a busy machine may take its time.
+                confine::arm_kill_timer(engine::monotonic_ns() + IMAGE_NS);
+                engine::suspend()
+            }
             _ => protocol_error(),
         };
     }

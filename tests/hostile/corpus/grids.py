@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from .model import DONE, MEMORY, MIB, STACK, THROWN, TIME, Program, program
+from typing import Any
 
-_ANY = (DONE, TIME, MEMORY, THROWN, STACK)
+from .model import DONE, MEMORY, MIB, THROWN, TIME, Program, program
+
+# What ends by itself has so much time that a busy machine does not make it a timeout.
+_AMPLE_MS = 10_000
 
 # Arguments that make a method visit as much as it can.
 _ARRAY = {
@@ -87,72 +90,115 @@ _STRING_RECEIVERS = {
     "object": "({toString: () => 'a'.repeat(1 << 20)})",
 }
 # Functions that read an array-like, an iterable or a length that somebody else states.
+# Functions that read an array-like, an iterable or a length that somebody else states.
+_PROXY = "new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1})"
 _READERS = {
-    "Array.from": "Array.from(like)",
-    "Array.from mapped": "Array.from(like, x => x)",
-    "Array.fromAsync": "await Array.fromAsync(like)",
-    "Reflect.apply": "Reflect.apply(Math.max, null, like)",
-    "Reflect.construct": "Reflect.construct(Array, like)",
-    "Function.apply": "Math.max.apply(null, like)",
-    "String.raw": "String.raw({raw: like})",
-    "Uint8Array of": "new Uint8Array(like)",
-    "Uint8Array.from": "Uint8Array.from(like)",
-    "JSON.stringify replacer": "JSON.stringify({}, new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : '' + String(k)}))",
-    "JSON.stringify array": "JSON.stringify(new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1}))",
-    "CreateListFromArrayLike own keys": "Object.keys(new Proxy({}, {ownKeys: () => like}))",
-    "TypedArray set": "new Uint8Array(8).set(like)",
-    "structuredClone": "structuredClone(new Proxy([], {get: (t, k) => k === 'length' ? 2**32 - 1 : 1}))",
-    "text": "text(new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1}))",
-    "json": "json(new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1}))",
-    "console.log": "console.log(new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1}))",
-    "TextDecoder": "new TextDecoder().decode(like)",
-    "btoa": "btoa('a'.repeat(4 << 20))",
-    "Promise.all": "Promise.all(like)",
-    "new Map": "new Map(like)",
-    "Object.fromEntries": "Object.fromEntries(like)",
-    "Object.groupBy": "Object.groupBy(like, x => x)",
-    "crypto": "crypto.getRandomValues(new Uint8Array(65536))",
+    "Array.from": ("Array.from(like)", TIME),
+    "Array.from mapped": ("Array.from(like, x => x)", THROWN),
+    "Array.fromAsync": ("await Array.fromAsync(like)", THROWN),
+    "Reflect.apply": ("Reflect.apply(Math.max, null, like)", THROWN),
+    "Reflect.construct": ("Reflect.construct(Array, like)", THROWN),
+    "Function.apply": ("Math.max.apply(null, like)", THROWN),
+    "String.raw": ("String.raw({raw: like})", TIME),
+    "Uint8Array": ("new Uint8Array(like)", THROWN),
+    "Uint8Array.from": ("Uint8Array.from(like)", THROWN),
+    "JSON.stringify replacer": (
+        "JSON.stringify({}, new Proxy([], "
+        "{get: (t, k) => k === 'length' ? 2**53 - 1 : '' + String(k)}))",
+        TIME,
+    ),
+    "JSON.stringify": (f"JSON.stringify({_PROXY})", TIME),
+    "ownKeys": ("Object.keys(new Proxy({}, {ownKeys: () => like}))", THROWN),
+    "TypedArray set": ("new Uint8Array(8).set(like)", THROWN),
+    "new Map": ("new Map(like)", THROWN),
+    "Object.fromEntries": ("Object.fromEntries(like)", THROWN),
+    "Object.groupBy": ("Object.groupBy(like, x => x)", THROWN),
+    "TextDecoder": ("new TextDecoder().decode(like)", THROWN),
+    "structuredClone": (f"structuredClone({_PROXY})", DONE),
+    "text": (f"text({_PROXY})", DONE),
+    "json": (f"json({_PROXY})", DONE),
+    "console.log": (f"console.log({_PROXY})", DONE),
+    "Promise.all": ("Promise.all(like)", DONE),
 }
+
+# Whatever is not listed runs until its time is over.
+_ARRAY_ENDS = {
+    **dict.fromkeys(
+        [f"{m} {r}" for m in ("at", "entries", "keys", "values") for r in _RECEIVERS]
+        + [f"toString {r}" for r in ("arraylike", "proxy", "getter")]
+        + [f"pop {r}" for r in ("arraylike", "proxy", "sparse")]
+        + ["concat proxy", "concat getter"],
+        DONE,
+    ),
+    **dict.fromkeys(
+        [f"{m} {r}" for m in ("push", "toReversed", "toSorted", "toSpliced", "with")
+         for r in _RECEIVERS]
+        + [f"{m} {r}" for m in ("map", "slice", "unshift") for r in ("arraylike", "proxy", "getter")]
+        + ["fill getter", "pop getter"],
+        THROWN,
+    ),
+}
+_TYPED_ENDS = {"fill bigints": THROWN, "sort bytes": MEMORY, "toSorted bytes": MEMORY}
+_STRING_ENDS = {
+    **{f"{m} {r}": MEMORY for m in ("padEnd", "padStart", "repeat") for r in _STRING_RECEIVERS},
+    "toString object": THROWN,
+    "valueOf object": THROWN,
+}
+# What of that may run out of memory first.
+_LARGE = {
+    "join", "toString", "toLocaleString", "toSorted", "sort", "map", "filter", "split",
+    "normalize", "localeCompare", "replaceAll", "reverse", "concat", "flat", "splice",
+}
+
+
+def _cell(name: str, code: str, ends: str | None, large: bool = False, **more: Any) -> Program:
+    if ends is not None:
+        return program(name, code, ends, timeout_ms=_AMPLE_MS, **more)
+    return program(name, code, TIME, *((MEMORY,) if large else ()), **more)
+
 
 PROGRAMS: list[Program] = [
     *(
-        program(
+        _cell(
             f"Array.prototype.{method} on {receiver}",
-            f"const like = {made};\nArray.prototype.{method}.call(like, {arguments});\nreturn 'done';",
-            *_ANY,
+            f"const like = {made};\n"
+            f"Array.prototype.{method}.call(like, {arguments});\nreturn 'done';",
+            _ARRAY_ENDS.get(f"{method} {receiver}"),
+            large=method in _LARGE,
             value="done",
         )
         for method, arguments in _ARRAY.items()
         for receiver, made in _RECEIVERS.items()
     ),
     *(
-        program(
+        _cell(
             f"TypedArray.prototype.{method} on {receiver}",
-            f"const like = {made};\n"
-            f"for (;;) like.{method}({arguments});",
-            *_ANY,
+            f"const like = {made};\nfor (;;) like.{method}({arguments});",
+            _TYPED_ENDS.get(f"{method} {receiver}"),
+            large=method in _LARGE,
             memory=32 * MIB,
         )
         for method, arguments in _TYPED.items()
         for receiver, made in _TYPED_RECEIVERS.items()
     ),
     *(
-        program(
+        _cell(
             f"String.prototype.{method} on {receiver}",
-            f"const s = {made};\n"
-            f"for (;;) String.prototype.{method}.call(s, {arguments});",
-            *_ANY,
+            f"const s = {made};\nfor (;;) String.prototype.{method}.call(s, {arguments});",
+            _STRING_ENDS.get(f"{method} {receiver}"),
+            large=method in _LARGE,
         )
         for method, arguments in _STRING.items()
         for receiver, made in _STRING_RECEIVERS.items()
     ),
     *(
-        program(
+        _cell(
             f"{name} reads an array-like without end",
             f"const like = {{length: 2**53 - 1}};\n{code};\nreturn 'done';",
-            *_ANY,
+            None if ends == TIME else ends,
             value="done",
+            large=True,
         )
-        for name, code in _READERS.items()
+        for name, (code, ends) in _READERS.items()
     ),
 ]
