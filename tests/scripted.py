@@ -77,6 +77,9 @@ class FakeWorker:
         except StopIteration:
             self._answer = None
 
+    def suspend(self) -> None:
+        self.send("suspend")
+
     async def turn(self) -> Any:
         from codemode.native import RuntimeUnavailable
         from codemode.worker import GRACE_S, WorkerLate
