@@ -361,7 +361,7 @@ return [stable, names.toSorted(), names.toSorted((a, b) => a.localeCompare(b)), 
 
 
 URL_BITS = (
-    "/", "//", "\\", "..", ".", "%2e", "a", "b c", "é", "😀", "?", "#", "@", ":", "x=1", "&", "=", "+",
+    "/", "//", "\\", "..", ".", "%2e", "a", "b c", "?", "#", "@", ":", "x=1", "&", "=", "+",
     "%20", "%zz", "%", "<", ">", '"', "'", "`", "{", "}", "|", " ", "\t", "\n", "~", "!", "$", ";",
     ",", "*", "(", ")", "-", "_", "C:", "c|",
 )  # fmt: skip
@@ -375,7 +375,8 @@ SCHEMES = ("http:", "https:", "ftp:", "file:", "ws:", "data:", "mailto:", "foo:"
 def _url(r: Random) -> str:
     tail = "".join(r.choices(URL_BITS, k=r.randint(0, 7)))
     authority = r.choice(("//", "//", "/", "")) + r.choice(HOSTS) + r.choice(("/", "", "?", "#"))
-    return r.choice(SCHEMES) + authority + tail
+    # Outside of ASCII only behind the host: other host names are refused here, not converted.
+    return r.choice(SCHEMES) + authority + tail + r.choice(("", "?é=😀", "#ü"))
 
 
 def urls(r: Random) -> str:
