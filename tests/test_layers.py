@@ -36,6 +36,7 @@ FLOW = [
     "runner",
     "run",
     "session",
+    "otel",
 ]
 # `@tool` loads what reads signatures when it is used; nothing else looks ahead.
 LATER = {("tools", "signature")}

@@ -69,6 +69,7 @@ struct Walk<'a> {
 pub(crate) fn encode(value: JSValue, out: &mut Encoder, budget: u64) -> Result<Notes, Refused> {
     let mut walk = Walk { out, budget, notes: Notes::default(), path: Vec::new(), truncate: false };
     walk.value(value, None)?;
+    walk.check()?;
     Ok(walk.notes)
 }
 
@@ -104,8 +105,11 @@ impl Walk<'_> {
         if self.truncate {
             let room = self.budget.saturating_sub(self.out.json_len());
             self.out.string(prefix(text, room));
-        } else {
+        } else if self.out.json_len() + text.len() as u64 <= self.budget {
             self.out.string(text);
+        } else {
+            // Not copied: the next check refuses the whole value.
+            self.out.overrun(text.len() as u64 + 2);
         }
     }
 

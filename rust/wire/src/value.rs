@@ -118,6 +118,12 @@ impl Encoder {
         }
     }
 
+    /// Counts `bytes` of JSON for a value that is too large to be written; null stands for it.
+    pub fn overrun(&mut self, bytes: u64) {
+        self.buf.push(Tag::Null as u8);
+        self.json += bytes;
+    }
+
     /// Writes a string.
     pub fn string(&mut self, v: &str) {
         self.buf.push(Tag::String as u8);
