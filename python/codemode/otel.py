@@ -46,11 +46,9 @@ class OtelHooks(Hooks):
         """
         from opentelemetry import trace
 
-        from . import __version__
-
         self._inner = inner or Hooks()
         self._trace = trace
-        self._tracer = trace.get_tracer("codemode", __version__, tracer_provider)
+        self._tracer = trace.get_tracer("codemode", tracer_provider=tracer_provider)
         self._open: dict[str, Span] = {}
 
     def before_tool_call(self, event: CallEvent) -> Any:

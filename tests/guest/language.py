@@ -53,8 +53,7 @@ def strings(r: Random) -> str:
         ".split('').reverse().join('')", f".at({whole(r, 3)}) ?? 'none'",
     ]  # fmt: skip
     body = [f"let s = {word(r)} + {word(r)};", "const log = [];"]
-    for step in r.sample(steps, 6):
-        body.append(f"s = String(s{step}); log.push(s);")
+    body += [f"s = String(s{step}); log.push(s);" for step in r.sample(steps, 6)]
     return (
         "\n".join(body) + f"\nreturn [log, s.length, s.indexOf({js(r.choice('aeb '))}), "
         "s.codePointAt(0) ?? null, [...s].length, encodeURIComponent(s.toWellFormed()), "
@@ -164,10 +163,10 @@ def regexes(r: Random) -> str:
         r"/\s+(?!$)/g", r"/(.)\1/g", r"/^.|.$/gm", r"/[\p{Lu}--[A-B]]/gv", r"/(?:x|y|z)?[,;]/g",
     ]  # fmt: skip
     body = [f"const s = {text};", "const out = [];"]
-    for p in r.sample(patterns, 5):
-        body.append(
-            f"out.push(s.match({p}), s.replace({p}, (m) => `<${{m.length}}>`), s.search({p}));"
-        )
+    body += [
+        f"out.push(s.match({p}), s.replace({p}, (m) => `<${{m.length}}>`), s.search({p}));"
+        for p in r.sample(patterns, 5)
+    ]
     return (
         "\n".join(body)
         + r"""

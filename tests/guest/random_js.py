@@ -22,10 +22,6 @@ def word(r: Random) -> str:
     return js(r.choice(WORDS))
 
 
-def words(r: Random, n: int) -> str:
-    return "[" + ", ".join(word(r) for _ in range(n)) + "]"
-
-
 def whole(r: Random, limit: int = 100) -> int:
     return r.randint(-limit, limit)
 

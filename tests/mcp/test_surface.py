@@ -170,7 +170,7 @@ async def test_every_schema_is_declared_and_callable(cm: CodeMode) -> None:
         assert [t["name"] for t in got["header"]["tools"]] == sorted(HOSTILE_SCHEMAS)
         assert got["called"] == [json.dumps({"n": name}) for name in sorted(HOSTILE_SCHEMAS)]
         for tool in got["header"]["tools"]:
-            assert re.search(rf"function {re.escape(tool['key'])}\\(", text), tool
+            assert f"function {tool['key']}(" in text, tool
         schemas = {t["name"]: t["inputSchema"] for t in got["header"]["tools"]}
         assert schemas == HOSTILE_SCHEMAS
 
