@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .scope import Scope
 
 # A timer that is due at once would otherwise make host and worker spin.
+_ZYGOTE_END_S = 0.02
 _MIN_TIMER_S = 0.001
 
 
@@ -259,13 +260,17 @@ class Cell:
         workers with it) the same turn is run again with a new one.
         """
         while True:
-            live = self._live = await self._checkout(budget)
+            # Counted before: a loss that is noticed while a worker is chosen may be of that worker.
             lost = self._pool.lost
+            live = self._live = await self._checkout(budget)
             try:
                 begin(live)
                 return live, await live.turn()
             except RuntimeUnavailable:
                 live.discard()
+                if self._pool.lost == lost:
+                    # The zygote's own end may show a moment after that of its workers.
+                    await asyncio.sleep(_ZYGOTE_END_S)
                 if self._gone() or self._pool.lost == lost or self._retried:
                     raise
                 self._retried = True

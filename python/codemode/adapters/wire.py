@@ -73,12 +73,13 @@ def result_text(result: Result | ToolResult) -> str:
     blocks of a direct tool that are no text are given as JSON.
     """
     if hasattr(result, "content"):
-        return "\n".join(_block_text(block) for block in result.content)
+        return "\n".join(block_text(block) for block in result.content)
     told = {key: value for key, value in result.to_dict().items() if key != "telemetry"}
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
-def _block_text(block: Any) -> str:
+def block_text(block: Any) -> str:
+    """A content block as text; JSON if it is none."""
     if isinstance(block, Mapping) and block.get("type") == "text":
         return str(block.get("text", ""))
     return json.dumps(block, ensure_ascii=False, separators=(",", ":"), default=str)

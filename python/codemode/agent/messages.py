@@ -101,6 +101,11 @@ class Provider(Protocol):
         ...
 
     @property
+    def name(self) -> str:
+        """Provider id, the first part of `provider/model` in the table of models."""
+        ...
+
+    @property
     def model(self) -> str:
         """Model id."""
         ...

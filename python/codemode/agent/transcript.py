@@ -57,7 +57,7 @@ class Transcript:
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
                 # ASCII only: a lone surrogate from a model must not stop the write.
-                file.write(json.dumps(entry) + "\n")
+                file.write(json.dumps(entry, default=str) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
 
@@ -104,7 +104,11 @@ class Transcript:
             if entry["role"] != "tool" or not entry.get("replaySafe"):
                 continue
             call = calls.get(entry["callId"])
-            # A wait result tells of the same cell as the exec result before it.
             if call is not None and call.name == "exec":
                 found[entry["runId"]] = call
+            elif call is not None and isinstance(call.input, Mapping):
+                # A cell that was replayed for a wait has another runId than before.
+                origin = found.get(call.input.get("runId", ""))
+                if origin is not None:
+                    found[entry["runId"]] = origin
         return found

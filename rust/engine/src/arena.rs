@@ -18,6 +18,7 @@ use rlsf::Tlsf;
 use rquickjs_sys::size_t;
 
 use crate::single::SingleThread;
+use crate::vm;
 
 /// Where the arena lies in every process of every build.
 pub(crate) const BASE: usize = 0x100_0000_0000;
@@ -134,15 +135,22 @@ fn admit(extra: usize) -> bool {
     if let Some(n) = limit.fail_after.get() {
         limit.fail_after.set(n.checked_sub(1));
         if n == 0 {
-            limit.hit.set(true);
-            return false;
+            return refuse();
         }
     }
     if header().used.saturating_add(extra) > limit.max_used.get() {
-        limit.hit.set(true);
-        return false;
+        return refuse();
     }
     true
+}
+
+/// Notes that memory is exhausted. The engine's own ways out of a failed allocation are not
+/// safe (it may collect garbage while an object is half changed), so where a handler is set the
+/// process ends inside this call.
+fn refuse() -> bool {
+    LIMIT.get().hit.set(true);
+    vm::memory_exhausted();
+    false
 }
 
 fn size_of_block(block: NonNull<u8>) -> usize {
@@ -164,7 +172,7 @@ pub(crate) unsafe extern "C" fn malloc(_: *mut c_void, size: size_t) -> *mut c_v
     }
     let Ok(layout) = Layout::from_size_align(size, ALIGN) else { return ptr::null_mut() };
     let Some(block) = header().pool.allocate(layout) else {
-        LIMIT.get().hit.set(true);
+        refuse();
         return ptr::null_mut();
     };
     took(block);
@@ -218,7 +226,7 @@ pub(crate) unsafe extern "C" fn realloc(
         }
         let Ok(layout) = Layout::from_size_align(size, ALIGN) else { return ptr::null_mut() };
         let Some(new) = header().pool.reallocate(old, layout) else {
-            LIMIT.get().hit.set(true);
+            refuse();
             return ptr::null_mut();
         };
         header().used -= old_size;

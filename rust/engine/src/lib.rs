@@ -18,5 +18,6 @@ mod vm;
 pub use arena::{MapError, fail_after};
 pub use snapshot::{RestoreError, template_bytes, template_hash};
 pub use vm::{
-    Fetcher, TemplateError, build_template, monotonic_ns, reset, resume, settle, start, suspend,
+    ExhaustionHandler, Fetcher, TemplateError, build_template, monotonic_ns, on_exhaustion, reset,
+    resume, settle, start, suspend,
 };

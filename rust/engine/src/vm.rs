@@ -40,6 +40,9 @@ pub(crate) enum Stop {
 /// Answers a [`Fetch`] in the middle of a turn: gives one encoded value.
 pub type Fetcher = fn(&Fetch) -> Vec<u8>;
 
+/// Tells the host of a turn that ended for want of memory, and ends the process.
+pub type ExhaustionHandler = fn(FromWorker) -> !;
+
 struct Vm {
     rt: StdCell<*mut qjs::JSRuntime>,
     ctx: StdCell<*mut JSContext>,
@@ -52,6 +55,7 @@ struct Vm {
     leg: RefCell<Leg>,
     stop: StdCell<Option<Stop>>,
     fetcher: StdCell<Fetcher>,
+    exhaustion: StdCell<Option<ExhaustionHandler>>,
 }
 
 const NO_LEG: Leg = Leg {
@@ -74,6 +78,7 @@ static VM: SingleThread<Vm> = SingleThread::new(Vm {
     leg: RefCell::new(NO_LEG),
     stop: StdCell::new(None),
     fetcher: StdCell::new(no_fetcher),
+    exhaustion: StdCell::new(None),
 });
 
 fn no_fetcher(_: &Fetch) -> Vec<u8> {
@@ -154,6 +159,21 @@ pub(crate) fn stop(why: Stop) -> JSValue {
         qjs::JS_Throw(ctx(), error);
     }
     EXCEPTION
+}
+
+/// Sets what ends the process when memory is exhausted in the middle of the engine.
+pub fn on_exhaustion(handler: ExhaustionHandler) {
+    VM.get().exhaustion.set(Some(handler));
+}
+
+/// Called by the allocator, possibly deep inside the engine: touches nothing of the VM.
+pub(crate) fn memory_exhausted() {
+    if VM.get().stop.get().is_none() {
+        VM.get().stop.set(Some(Stop::Memory));
+    }
+    if let Some(handler) = VM.get().exhaustion.get() {
+        handler(fail(stopped_failure()));
+    }
 }
 
 /// Whether no more guest code may run.

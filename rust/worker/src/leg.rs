@@ -15,6 +15,10 @@ const IMAGE_NS: u64 = 6_000_000_000;
 
 /// Serves until the cell has ended, its image is taken or the host hangs up.
 pub(crate) fn serve() -> ! {
+    engine::on_exhaustion(|turn| {
+        send(&turn);
+        sys::exit(0)
+    });
     let first = receive();
     let mut turn = match &first {
         ToWorker::Start(start) => {
