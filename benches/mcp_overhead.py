@@ -87,10 +87,10 @@ async def median_ms(times: int, action: Callable[[], Awaitable[None]]) -> float:
 async def overhead(file: Path, bodies: dict[str, dict[str, Any]]) -> None:
     total, spent = 0, 0.0
     for body in bodies.values():
-        async with Client(direct(body)) as client:
+        async with Client(direct(body), mode="legacy") as client:
             size, took = await listing(client)
             total, spent = total + size, spent + took
-    async with Client(direct(bodies["s0"])) as client:
+    async with Client(direct(bodies["s0"]), mode="legacy") as client:
 
         async def call() -> None:
             result = await client.call_tool("echo", {"n": 1})
@@ -155,7 +155,7 @@ async def session(url: str, number: int, until: float) -> tuple[int, int]:
     """Programs that a session ran, and those of them that had to wait."""
     ran = waited = 0
     async with httpx2.AsyncClient(headers={"Authorization": "Bearer bench"}, timeout=120) as client:
-        while time.monotonic() < until:
+        while ran == 0 or time.monotonic() < until:
             transport = streamable_http_client(url, http_client=client)
             async with Client(transport, mode="legacy") as mcp:
                 for n in range(20):

@@ -15,7 +15,7 @@ SHIPMENTS = [
     {"id": "S5", "port": "Antwerp", "status": "delayed", "weight_kg": 510},
     {"id": "S6", "port": "Rotterdam", "status": "arrived", "weight_kg": 75},
 ]
-ORDERS = {
+ORDERS: dict[str, dict[str, Any]] = {
     "A-1": {"customer": "Ada", "items": [{"sku": "bolt", "qty": 10, "price": 0.25}]},
     "A-2": {
         "customer": "Grace",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from random import Random
 
 URL_BITS = (
-    "/", "//", "\\", "..", ".", "%2e", "a", "b c", "?", "#", "@", ":", "x=1", "&", "=", "+",
+    "/", "//", "\\", "../", ".", "%2e", "a", "b c", "?", "#", "@", ":", "x=1", "&", "=", "+",
     "%20", "%zz", "%", "<", ">", '"', "'", "`", "{", "}", "|", " ", "\t", "\n", "~", "!", "$", ";",
     ",", "*", "(", ")", "-", "_", "C:/", "c|/",
 )  # fmt: skip
@@ -34,20 +34,21 @@ SCHEMES = (
 )
 
 
-def _url(r: Random) -> str:
+def _url(r: Random, schemes: tuple[str, ...] = SCHEMES) -> str:
     tail = "".join(r.choices(URL_BITS, k=r.randint(0, 7)))
     authority = r.choice(("//", "//", "/", "")) + r.choice(HOSTS) + r.choice(("/", "", "?", "#"))
     # Outside of ASCII only behind the host: other host names are refused here, not converted.
-    return r.choice(SCHEMES) + authority + tail + r.choice(("", "?é=😀", "#ü"))
+    return r.choice(schemes) + authority + tail + r.choice(("", "?é=😀", "#ü"))
 
 
+# Not here: what node 20 gets wrong (relative to an opaque base; `x:` as the start of a file's path).
 def urls(r: Random) -> str:
     setters = {
         "pathname": "".join(r.choices(URL_BITS, k=3)), "search": "".join(r.choices(URL_BITS, k=3)),
         "hash": "".join(r.choices(URL_BITS, k=3)), "port": r.choice(("81", "80", "", "443")),
         "hostname": "other.test", "protocol": r.choice(("https", "ws:", "foo")), "username": "ü:@",
     }  # fmt: skip
-    inputs = js([[_url(r), r.choice([None, _url(r)])] for _ in range(12)])
+    inputs = js([[_url(r), r.choice([None, _url(r, SCHEMES[:5])])] for _ in range(12)])
     return f"""
 const keys = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
 const out = [];

@@ -139,9 +139,7 @@ async def _one(cm: CodeMode, program: Program, seen: Seen) -> None:
     asked = {"code": program.code, "language": program.language}
     before = time.monotonic()
     with contextlib.suppress(asyncio.TimeoutError):
-        seen.result = await asyncio.wait_for(
-            run.exec(asked), program.timeout_ms / 1000 + HANG_S
-        )
+        seen.result = await asyncio.wait_for(run.exec(asked), program.timeout_ms / 1000 + HANG_S)
     seen.seconds = time.monotonic() - before
     _current.set(None)
     then = await cm.run([nothing()]).exec({"code": PROBE})

@@ -26,8 +26,8 @@ __all__ = [
     "Price",
     "Provider",
     "Reply",
-    "ToolCall",
     "TooManyTurns",
+    "ToolCall",
     "Transcript",
     "Usage",
 ]

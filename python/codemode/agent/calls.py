@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..executor import DIRECT, Call, Executor, GuestError
@@ -13,6 +12,8 @@ from ..telemetry import Counters
 from ..tools import ToolResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ..policy import CallEvent
     from ..run import CodeModeRun
     from .messages import ToolCall

@@ -45,7 +45,9 @@ class Transcript:
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: no JSON ({error})") from error
             if not isinstance(entry, dict) or not isinstance(entry.get("role"), str):
-                raise ValueError(f"{path}, line {number}: no object with a role")
+                raise ValueError(  # noqa: TRY004 -- the file is wrong, not the argument
+                    f"{path}, line {number}: no object with a role"
+                )
             self._entries.append(entry)
         if cut:
             os.truncate(path, len(text[: -len(cut)].encode()))

@@ -16,7 +16,7 @@ mod values;
 mod vm;
 
 pub use arena::{MapError, fail_after};
-pub use snapshot::{RestoreError, template_bytes, template_hash};
+pub use snapshot::{RestoreError, template_bytes, template_hash, words_into};
 pub use vm::{
     ExhaustionHandler, Fetcher, TemplateError, build_template, monotonic_ns, on_exhaustion, reset,
     resume, settle, start, suspend,

@@ -84,6 +84,20 @@ pub fn template_hash() -> u64 {
     TEMPLATE.get().hash.get()
 }
 
+/// Addresses in the arena whose word lies in one of `ranges`: a debug check that nothing in the
+/// VM points to memory that an image does not carry.
+pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
+    let top = arena::high_water().next_multiple_of(PAGE);
+    let words = arena::bytes(BASE, top).chunks_exact(8).enumerate();
+    words
+        .filter(|(_, word)| {
+            let value = usize::from_le_bytes((*word).try_into().expect("eight bytes"));
+            ranges.iter().any(|range| range.contains(&value))
+        })
+        .map(|(at, _)| BASE + at * 8)
+        .collect()
+}
+
 /// Puts the arena back to the template: for tests that run several cells in one process.
 pub(crate) fn reset() {
     let pristine = TEMPLATE.get().pristine.borrow();

@@ -15,7 +15,7 @@ static ALLOCATOR: scratch::Scratch = scratch::Scratch;
 
 fn main() {
     if let Err(message) = zygote::run() {
-        // The supervisor reads this from the exit and, when it asked for it, from stderr.
+        zygote::last_words(&message);
         eprintln!("codemode-worker: {message}");
         std::process::exit(70);
     }

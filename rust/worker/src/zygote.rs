@@ -108,6 +108,11 @@ fn answer_error(serial: u32, text: &str) {
     let _ = sys::send(CONTROL, &message, None);
 }
 
+/// Tells the host why there will be no worker: a failed fork of nobody's.
+pub(crate) fn last_words(text: &str) {
+    answer_error(0, text);
+}
+
 fn report(build: u64, layers: &confine::Layers) -> Result<(), String> {
     let layer = |r: &Result<(), String>| match r {
         Ok(()) => "active".to_owned(),

@@ -57,11 +57,39 @@ _RECEIVERS = {
     "getter": "{get length() { return 2**53 - 1; }, get 0() { return this.length; }}",
 }
 _TYPED = {
-    **{k: v for k, v in _ARRAY.items() if k in {
-        "at", "copyWithin", "entries", "every", "fill", "filter", "find", "findIndex", "findLast",
-        "findLastIndex", "forEach", "includes", "indexOf", "join", "keys", "lastIndexOf", "map",
-        "reduce", "reduceRight", "reverse", "slice", "some", "toLocaleString", "toReversed",
-        "toString", "values"}},
+    **{
+        k: v
+        for k, v in _ARRAY.items()
+        if k
+        in {
+            "at",
+            "copyWithin",
+            "entries",
+            "every",
+            "fill",
+            "filter",
+            "find",
+            "findIndex",
+            "findLast",
+            "findLastIndex",
+            "forEach",
+            "includes",
+            "indexOf",
+            "join",
+            "keys",
+            "lastIndexOf",
+            "map",
+            "reduce",
+            "reduceRight",
+            "reverse",
+            "slice",
+            "some",
+            "toLocaleString",
+            "toReversed",
+            "toString",
+            "values",
+        }
+    },
     "set": "like",
     "sort": "(a, b) => 0",
     "subarray": "0",
@@ -74,14 +102,41 @@ _TYPED_RECEIVERS = {
     "resizable": "new Float64Array(new ArrayBuffer(8 << 20, {maxByteLength: 9 << 20}))",
 }
 _STRING = {
-    "anchor": "s", "at": "-1", "charAt": "1e9", "charCodeAt": "1e9", "codePointAt": "1e9",
-    "concat": "s, s, s", "endsWith": "s", "includes": "s + 'b'", "indexOf": "s + 'b'",
-    "isWellFormed": "", "lastIndexOf": "'b' + s", "link": "s", "localeCompare": "s + 'b'",
-    "match": "/(a+)+b/", "matchAll": "/(a+)+b/g", "normalize": "'NFKD'", "padEnd": "2**29, s",
-    "padStart": "2**29, s", "repeat": "1000", "replace": "/(a*)*b/, ''", "replaceAll": "'', s",
-    "search": "/(a|aa)+$b/", "slice": "0", "split": "''", "startsWith": "s", "substring": "0",
-    "toLocaleLowerCase": "", "toLocaleUpperCase": "", "toLowerCase": "", "toString": "",
-    "toUpperCase": "", "toWellFormed": "", "trim": "", "trimEnd": "", "trimStart": "",
+    "anchor": "s",
+    "at": "-1",
+    "charAt": "1e9",
+    "charCodeAt": "1e9",
+    "codePointAt": "1e9",
+    "concat": "s, s, s",
+    "endsWith": "s",
+    "includes": "s + 'b'",
+    "indexOf": "s + 'b'",
+    "isWellFormed": "",
+    "lastIndexOf": "'b' + s",
+    "link": "s",
+    "localeCompare": "s + 'b'",
+    "match": "/(a+)+b/",
+    "matchAll": "/(a+)+b/g",
+    "normalize": "'NFKD'",
+    "padEnd": "2**29, s",
+    "padStart": "2**29, s",
+    "repeat": "1000",
+    "replace": "/(a*)*b/, ''",
+    "replaceAll": "'', s",
+    "search": "/(a|aa)+$b/",
+    "slice": "0",
+    "split": "''",
+    "startsWith": "s",
+    "substring": "0",
+    "toLocaleLowerCase": "",
+    "toLocaleUpperCase": "",
+    "toLowerCase": "",
+    "toString": "",
+    "toUpperCase": "",
+    "toWellFormed": "",
+    "trim": "",
+    "trimEnd": "",
+    "trimStart": "",
     "valueOf": "",
 }
 _STRING_RECEIVERS = {
@@ -93,7 +148,7 @@ _STRING_RECEIVERS = {
 # Functions that read an array-like, an iterable or a length that somebody else states.
 _PROXY = "new Proxy([], {get: (t, k) => k === 'length' ? 2**53 - 1 : 1})"
 _READERS = {
-    "Array.from": ("Array.from(like)", TIME),
+    "Array.from": ("Array.from(like)", THROWN),
     "Array.from mapped": ("Array.from(like, x => x)", THROWN),
     "Array.fromAsync": ("await Array.fromAsync(like)", THROWN),
     "Reflect.apply": ("Reflect.apply(Math.max, null, like)", THROWN),
@@ -114,7 +169,7 @@ _READERS = {
     "Object.fromEntries": ("Object.fromEntries(like)", THROWN),
     "Object.groupBy": ("Object.groupBy(like, x => x)", THROWN),
     "TextDecoder": ("new TextDecoder().decode(like)", THROWN),
-    "structuredClone": (f"structuredClone({_PROXY})", DONE),
+    "structuredClone": (f"structuredClone({_PROXY})", THROWN),
     "text": (f"text({_PROXY})", DONE),
     "json": (f"json({_PROXY})", DONE),
     "console.log": (f"console.log({_PROXY})", DONE),
@@ -131,9 +186,16 @@ _ARRAY_ENDS = {
         DONE,
     ),
     **dict.fromkeys(
-        [f"{m} {r}" for m in ("push", "toReversed", "toSorted", "toSpliced", "with")
-         for r in _RECEIVERS]
-        + [f"{m} {r}" for m in ("map", "slice", "unshift") for r in ("arraylike", "proxy", "getter")]
+        [
+            f"{m} {r}"
+            for m in ("push", "toReversed", "toSorted", "toSpliced", "with")
+            for r in _RECEIVERS
+        ]
+        + [
+            f"{m} {r}"
+            for m in ("map", "slice", "unshift")
+            for r in ("arraylike", "proxy", "getter")
+        ]
         + ["fill getter", "pop getter"],
         THROWN,
     ),
@@ -146,8 +208,25 @@ _STRING_ENDS = {
 }
 # What of that may run out of memory first.
 _LARGE = {
-    "join", "toString", "toLocaleString", "toSorted", "sort", "map", "filter", "split",
-    "normalize", "localeCompare", "replaceAll", "reverse", "concat", "flat", "splice",
+    "join",
+    "toString",
+    "toLocaleString",
+    "toSorted",
+    "sort",
+    "map",
+    "filter",
+    "split",
+    "normalize",
+    "localeCompare",
+    "replaceAll",
+    "reverse",
+    "concat",
+    "flat",
+    "splice",
+    "fill",
+    "match",
+    "replace",
+    "search",
 }
 
 

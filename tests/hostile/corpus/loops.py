@@ -1,11 +1,12 @@
 """Guest code that does not stop: loops wherever the language lets one hide."""
 
+# ruff: noqa: E501 -- a program is one line, however long
+
 from __future__ import annotations
 
-from .model import DONE, MEMORY, OUTPUT, STACK, THROWN, TIME, Program, program
+from .model import MEMORY, STACK, THROWN, TIME, Program, program
 
 # A loop that the engine's own interrupt check sees; each place may swallow the interrupt.
-_SPIN = "for (;;);"
 _PLACES = {
     "top level": "while (true) {}",
     "finally": "try { for (;;); } finally { for (;;); }",
@@ -40,13 +41,12 @@ _PLACES = {
     "generator that catches return": "function* g() { for (;;) { try { yield; } finally { for (;;); } } } for (const x of g()) break;",
     "async generator": "async function* g() { for (;;) yield 1; } for await (const x of g());",
     "async generator that awaits": "async function* g() { for (;;) yield await null; } for await (const x of g());",
-    "toJSON of the result": "return {toJSON() { for (;;); }}",
     "toJSON of stringify": "JSON.stringify({toJSON() { for (;;); }})",
     "reviver": "JSON.parse('[1]', () => { for (;;); })",
     "replacer": "JSON.stringify([1], () => { for (;;); })",
     "getter during text": "text({get x() { for (;;); }})",
     "getter during json": "json({get x() { for (;;); }})",
-    "getter during console.log": "console.log({get x() { for (;;); }})",
+    "Proxy during console.log": "console.log(new Proxy({}, {ownKeys() { for (;;); }}))",
     "getter during a call": "await tools.nothing({get x() { for (;;); }})",
     "getter during structuredClone": "structuredClone({get x() { for (;;); }})",
     "sort comparator": "[3, 2, 1].sort(() => { for (;;); })",
@@ -106,7 +106,7 @@ _NATIVE = {
     "regex backtracking": "/^(a+)+$/.test('a'.repeat(40) + 'b')",
     "regex alternatives": "/^(a|aa)+$/.test('a'.repeat(60) + 'b')",
     "regex lookahead": "/^(?=(a+)+b)a/.test('a'.repeat(40))",
-    "regex lookbehind": "/(?<=(a+)+b)c/.test('a'.repeat(40) + 'c')",
+    "regex lookbehind": "/(?<=(a+)+$)c/.test('a'.repeat(40) + 'c') || /(?<=b(a+)+)c/.test('a'.repeat(40) + 'c')",
     "regex back reference": r"/^(a*)(a*)(a*)(a*)(a*)(a*)(a*)\1\2b/.test('a'.repeat(200))",
     "regex counted": "/^(a{1,50}){1,50}b/.test('a'.repeat(500))",
     "regex split": "('a'.repeat(40) + 'b').split(/(a+)+c/)",
@@ -162,7 +162,7 @@ _EITHER = {
     "BigInt remainder": (TIME, MEMORY, THROWN),
     "BigInt asIntN": (TIME, MEMORY, THROWN),
     "property storm": (TIME, MEMORY),
-    "search": (TIME, MEMORY),
+    "search": (TIME, MEMORY, "waiting/pending_tools"),
     "finalisation": (TIME, MEMORY),
     "structuredClone": (TIME, MEMORY),
     "URL": (TIME, MEMORY),

@@ -1,0 +1,159 @@
+//! The engine without processes and without Python. There is one VM per process, so this is one
+//! test that plays several scenes in turn.
+
+use codemode_engine as engine;
+use codemode_wire::json::to_json;
+use codemode_wire::{Encoder, Fetch, FromWorker, Leg, Resume, Settlement, Start};
+
+fn leg() -> Leg {
+    Leg {
+        deadline_ns: engine::monotonic_ns() + 5_000_000_000,
+        kill_ns: u64::MAX,
+        memory_limit: 64 << 20,
+        max_output: 65_536,
+        output_used: 0,
+        max_snapshot: 10 << 20,
+        truncate_output: false,
+    }
+}
+
+fn nothing(_: &Fetch) -> Vec<u8> {
+    vec![7, 0, 0, 0, 0]
+}
+
+fn start(code: &str) -> FromWorker {
+    engine::reset();
+    let start = Start {
+        leg: leg(),
+        code: code.into(),
+        typescript: false,
+        allow_javascript: true,
+        allow_typescript: true,
+        globals: vec![8, 0, 0, 0, 0],
+    };
+    engine::start(&start, nothing)
+}
+
+fn value_of(turn: &FromWorker) -> String {
+    match turn {
+        FromWorker::Finished(f) => to_json(&f.value).expect("own bytes"),
+        other => panic!("not finished: {other:?}"),
+    }
+}
+
+fn image_of() -> Vec<u8> {
+    match engine::suspend() {
+        FromWorker::Image { bytes, .. } => bytes,
+        other => panic!("no image: {other:?}"),
+    }
+}
+
+fn resume(image: Vec<u8>, settlements: Vec<Settlement>) -> FromWorker {
+    engine::reset();
+    let release_yields = true;
+    engine::resume(&Resume { leg: leg(), image, release_yields, settlements }, nothing)
+}
+
+fn number(n: i64) -> Vec<u8> {
+    let mut out = Encoder::new();
+    out.int(n);
+    out.into_bytes()
+}
+
+/// Mappings that an image does not carry: heap, libraries, anonymous memory. Not the stack: the
+/// engine keeps its limits, and sets them anew at each leg.
+fn foreign_ranges() -> Vec<std::ops::Range<usize>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+    let own = std::env::current_exe().expect("own path");
+    maps.lines()
+        .filter(|l| !l.ends_with("[stack]") && !l.contains(own.to_str().expect("utf-8")))
+        .filter_map(|l| {
+            let (from, to) = l.split_once(' ')?.0.split_once('-')?;
+            let range =
+                usize::from_str_radix(from, 16).ok()?..usize::from_str_radix(to, 16).ok()?;
+            (!range.contains(&0x100_0000_0000)).then_some(range)
+        })
+        .collect()
+}
+
+#[test]
+fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
+    engine::build_template(1, 0..0).expect("template");
+
+    assert_eq!(value_of(&start("return 1 + 1")), "2");
+
+    let turn = start(
+        "class P { #x = 4; get x() { return this.#x; } }
+         const p = new P(), big = 10n ** 20n, it = (function* () { yield 1; yield 2; })();
+         it.next();
+         const got = await tools.callValue('t', { a: [1, null] });
+         return [got, p.x, big, it.next().value];",
+    );
+    let FromWorker::Suspended(suspended) = &turn else { panic!("{turn:?}") };
+    assert_eq!(suspended.requests.len(), 1);
+    assert_eq!(to_json(&suspended.requests[0].input).expect("own"), r#"{"a":[1,null]}"#);
+    let id = suspended.requests[0].id;
+    let image = image_of();
+    println!("image: {} bytes", image.len());
+    assert!(image.len() < 9 * 1024, "{} bytes", image.len());
+    let settled = Settlement { id, ok: true, value: number(7) };
+    assert_eq!(value_of(&resume(image, vec![settled])), "[7,4,100000000000000000000,2]");
+
+    // Libraries of a test build are mapped wherever; only their addresses must not be inside.
+    let libc_calls = engine::words_into(&foreign_ranges());
+    let allowed = 64; // built-ins of Math point straight at the C library in a dynamic test build
+    assert!(libc_calls.len() < allowed, "{} words point outside", libc_calls.len());
+
+    let turn = start(
+        "const a = new Array(600_000).fill(0).map((_, i) => i); a.length = 0; await yield_control(); return 1",
+    );
+    assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
+    let image = image_of();
+    assert!(image.len() < 500_000, "{} bytes after 20 MB were freed", image.len());
+
+    let mut flipped = image.clone();
+    let at = flipped.len() - 9;
+    flipped[at] ^= 1;
+    let cases = [
+        (flipped, "damaged"),
+        (image[..40].to_vec(), "not an image"),
+        (b"nonsense".to_vec(), "not an image"),
+        (
+            {
+                let mut v = image.clone();
+                v[8] = 9;
+                v
+            },
+            "format",
+        ),
+        (
+            {
+                let mut v = image.clone();
+                v[16] ^= 1;
+                v
+            },
+            "another build",
+        ),
+        (
+            {
+                let mut v = image.clone();
+                v[24] ^= 1;
+                v
+            },
+            "another template",
+        ),
+    ];
+    for (bytes, words) in cases {
+        let turn = resume(bytes, vec![]);
+        let FromWorker::Failed(failed) = &turn else { panic!("{words}: {turn:?}") };
+        assert!(failed.message.contains(words), "{words}: {}", failed.message);
+    }
+
+    let turn = start("const big = 'x'.repeat(12 << 20); await yield_control(); return big.length");
+    assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
+    let FromWorker::Failed(failed) = engine::suspend() else { panic!("an image over the limit") };
+    assert_eq!(
+        (failed.code.as_str(), failed.limit.as_str()),
+        ("snapshot_limit_exceeded", "snapshot")
+    );
+}
