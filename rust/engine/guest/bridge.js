@@ -1,7 +1,7 @@
 // Evaluated once in the template VM. `host` holds native functions that the guest never sees;
 // `frozen(name, value)` defines a global that cannot be replaced. Gives the helpers that the
 // value conversion calls. Everything used later is taken from the built-ins now, before any
-// guest code can change them.
+// guest code can change them. No template literals: the engine looks their `concat` up at run time.
 (function (host, frozen) {
   "use strict";
   const { apply, ownKeys } = Reflect;
@@ -44,7 +44,7 @@
       const d = Reflect.getOwnPropertyDescriptor(f, "name");
       const name = d && typeof d.value === "string" && d.value !== "" ? d.value : "(anonymous)";
       const isClass = startsWith(functionSource(f), "class");
-      return `[${isClass ? "class" : "Function:"} ${name}]`;
+      return (isClass ? "[class " : "[Function: ") + name + "]";
     },
     dateText(d) {
       const t = dateValue(d);
@@ -85,7 +85,7 @@
           return unboxers[i](v);
         } catch {}
       }
-      return `/${regexSource(v)}/${regexFlags(v)}`;
+      return "/" + regexSource(v) + "/" + regexFlags(v);
     },
   };
 
@@ -149,7 +149,7 @@
     const file = host.fetch("apiRead", typeof path === "string" ? path : StringOf(path));
     if (file === null) {
       throw new ErrorCtor(
-        `API.read: there is no file ${host.quote(path)}; API.list() gives the paths`,
+        "API.read: there is no file " + host.quote(path) + "; API.list() gives the paths",
       );
     }
     return file;

@@ -195,14 +195,17 @@ impl Walk<'_> {
                 return self.converted("unbox", v);
             }
         }
+        if vm::is_url(v) {
+            return self.converted("urlText", v);
+        }
         self.members(v)
     }
 
     /// Writes what a prelude helper makes of `v`, a primitive.
     fn converted(&mut self, helper: &str, v: JSValue) -> Result<(), Refused> {
         let made = vm::helper(helper).call(crate::js::UNDEFINED, &[v])?;
-        if is_object(made.raw()) {
-            return self.members(made.raw());
+        if made.is_undefined() || is_object(made.raw()) {
+            return self.members(v);
         }
         // A primitive cannot recurse.
         self.value(made.raw(), None)

@@ -49,6 +49,8 @@ struct Vm {
     /// Functions of the prelude that the host calls; constant after the template is built.
     helpers: RefCell<BTreeMap<String, JSValue>>,
     boxed_classes: RefCell<Vec<qjs::JSClassID>>,
+    /// Address of `URL.prototype`.
+    url_prototype: StdCell<usize>,
     /// Where the context keeps `time_origin`, `random_state`, `hash_seed`.
     seeds: StdCell<usize>,
     cell: RefCell<Cell>,
@@ -73,6 +75,7 @@ static VM: SingleThread<Vm> = SingleThread::new(Vm {
     ctx: StdCell::new(ptr::null_mut()),
     helpers: RefCell::new(BTreeMap::new()),
     boxed_classes: RefCell::new(Vec::new()),
+    url_prototype: StdCell::new(0),
     seeds: StdCell::new(0),
     cell: RefCell::new(Cell::EMPTY),
     leg: RefCell::new(NO_LEG),
@@ -107,6 +110,13 @@ pub(crate) fn is_boxed(v: JSValue) -> bool {
     // SAFETY: reads the class only.
     let class = unsafe { qjs::JS_GetClassID(v) };
     VM.get().boxed_classes.borrow().contains(&class)
+}
+
+/// Whether `v` is directly below `URL.prototype`.
+pub(crate) fn is_url(v: JSValue) -> bool {
+    // SAFETY: J1, J3.
+    let prototype = Js::own(unsafe { qjs::JS_GetPrototype(ctx(), v) });
+    prototype.is_object() && crate::js::pointer(prototype.raw()) == VM.get().url_prototype.get()
 }
 
 pub(crate) fn fetch(request: &Fetch) -> Vec<u8> {
@@ -295,6 +305,7 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     for file in GLOBALS {
         run_prelude(file, &host, define_global)?;
     }
+    note_url(&host);
     drop(host);
     // SAFETY: J1. The tracker starts now: nothing of the prelude is reported.
     unsafe {
@@ -311,13 +322,23 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     Ok(())
 }
 
+/// What a URL is written as when it crosses.
+fn note_url(host: &Js) {
+    let prototype = eval("URL.prototype", "codemode:probe");
+    if let (Ok(prototype), Ok(text)) = (prototype, host.get("urlText")) {
+        VM.get().url_prototype.set(crate::js::pointer(prototype.raw()));
+        VM.get().helpers.borrow_mut().insert("urlText".into(), text.into_raw());
+    }
+}
+
 /// Gives every size class of the engine's small blocks a piece of memory with free blocks. A cell
 /// then fills blocks that the template has too, and an image holds what is in them, not the
 /// headers of the free ones around them.
 fn warm_size_classes() {
     const PIECE: usize = 4096;
     const HEADER: usize = 8;
-    let classes = (16..=128).step_by(8).chain((144..=256).step_by(16)).chain((288..=512).step_by(32));
+    let classes =
+        (16..=128).step_by(8).chain((144..=256).step_by(16)).chain((288..=512).step_by(32));
     for size in classes {
         let fill = PIECE / size;
         // SAFETY: J1; each block is freed once, but for one that holds its piece for ever.
