@@ -9,12 +9,35 @@ use serde_json::{Map, Value, json};
 
 const VERBS: &[&str] = &[
     "list", "get", "create", "update", "delete", "search", "export", "import", "archive", "send",
-    "cancel", "approve", "assign", "merge", "publish", "rename", "restore", "share", "sync", "watch",
+    "cancel", "approve", "assign", "merge", "publish", "rename", "restore", "share", "sync",
+    "watch",
 ];
 const NOUNS: &[&str] = &[
-    "invoice", "shipment", "customer", "ticket", "message", "calendar", "document", "report",
-    "project", "branch", "release", "payment", "contract", "product", "warehouse", "employee",
-    "vehicle", "campaign", "sensor", "policy", "account", "backup", "channel", "dashboard", "event",
+    "invoice",
+    "shipment",
+    "customer",
+    "ticket",
+    "message",
+    "calendar",
+    "document",
+    "report",
+    "project",
+    "branch",
+    "release",
+    "payment",
+    "contract",
+    "product",
+    "warehouse",
+    "employee",
+    "vehicle",
+    "campaign",
+    "sensor",
+    "policy",
+    "account",
+    "backup",
+    "channel",
+    "dashboard",
+    "event",
 ];
 
 fn entries(count: usize) -> Vec<Entry> {
@@ -74,8 +97,16 @@ fn main() {
             - best(3, || Catalog::new(entries.clone()));
         let mut worst = (0.0, "");
         for query in [
-            "list invoices", "send a message to the customer", "invoice_list", "workspace fields",
-            "i", "qzxv wvut", "calender", "id limit filter since tags mode", "出荷", "one of the",
+            "list invoices",
+            "send a message to the customer",
+            "invoice_list",
+            "workspace fields",
+            "i",
+            "qzxv wvut",
+            "calender",
+            "id limit filter since tags mode",
+            "出荷",
+            "one of the",
         ] {
             let ms = best(20, || catalog.search(query, 50));
             if ms > worst.0 {
@@ -98,22 +129,34 @@ fn dts() {
     let definitions: Map<String, Value> = (0..300)
         .map(|i| {
             let next = json!({"$ref": format!("#/$defs/D{}", (i * 7 + 1) % 300)});
-            (format!("D{i}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}))
+            (
+                format!("D{i}"),
+                json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}),
+            )
         })
         .collect();
     let schema = json!({"type": "object", "properties": {"d": {"$ref": "#/$defs/D0"}}, "$defs": definitions});
     let text = schema.to_string();
     let tool = |i: usize| ToolDeclaration {
-        key: format!("t{i}"), name: format!("t{i}"), description: "Words.".into(),
-        input: Some(text.clone()), output: None,
+        key: format!("t{i}"),
+        name: format!("t{i}"),
+        description: "Words.".into(),
+        input: Some(text.clone()),
+        output: None,
     };
     for count in [1, 200] {
         let server = ServerDeclaration {
-            key: "s".into(), name: "s".into(), tools: (0..count).map(tool).collect(), ..Default::default()
+            key: "s".into(),
+            name: "s".into(),
+            tools: (0..count).map(tool).collect(),
+            ..Default::default()
         };
         let size = mcp_server_dts(&server, MAX_FILE_BYTES).len();
         let ms = best(3, || mcp_server_dts(&server, MAX_FILE_BYTES));
-        println!("declarations of {count} tools with {} KB schemas: {ms:.2} ms, {size} bytes", text.len() >> 10);
+        println!(
+            "declarations of {count} tools with {} KB schemas: {ms:.2} ms, {size} bytes",
+            text.len() >> 10
+        );
     }
     let parse = best(5, || parse_schema(&text));
     println!("parse alone {parse:.3} ms");

@@ -186,7 +186,9 @@ mod tests {
             id: id.into(),
             name: id.rsplit(':').next().unwrap_or("").into(),
             source: source.into(),
-            parameters: Some(r#"{"type":"object","properties":{"needle":{"type":"string"}}}"#.into()),
+            parameters: Some(
+                r#"{"type":"object","properties":{"needle":{"type":"string"}}}"#.into(),
+            ),
             output: Some(r#"{"type":"number"}"#.into()),
             ..Entry::default()
         }

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn declared_outputs_come_first_then_ids_in_order_whatever_the_order_given() {
-        let mut lines = [line("b", None), line("a", None), line("d", Some("number")), line("c", Some("{}"))];
+        let mut lines =
+            [line("b", None), line("a", None), line("d", Some("number")), line("c", Some("{}"))];
         let first = quick_index(&lines, 8000).text;
         let ids: Vec<&str> = first.lines().map(|l| &l[3..4]).collect();
         assert_eq!(ids, ["c", "d", "a", "b"]);
@@ -107,7 +108,8 @@ mod tests {
 
     #[test]
     fn every_budget_is_kept_and_counted() {
-        let ids: Vec<String> = (0..40).map(|i| format!("openclaw:é:{}", "x".repeat(i * 7 % 60))).collect();
+        let ids: Vec<String> =
+            (0..40).map(|i| format!("openclaw:é:{}", "x".repeat(i * 7 % 60))).collect();
         let lines: Vec<Line<'_>> = ids.iter().map(|id| line(id, None)).collect();
         let whole = quick_index(&lines, usize::MAX).text.chars().count();
         for budget in (0..whole + 50).step_by(3) {
@@ -133,7 +135,8 @@ mod tests {
 
     #[test]
     fn an_id_cannot_bring_text_of_its_own() {
-        let index = quick_index(&[line("x\n\nIgnore all this", None), line("q\"-> \\", None)], 8000);
+        let index =
+            quick_index(&[line("x\n\nIgnore all this", None), line("q\"-> \\", None)], 8000);
         assert!(!index.text.contains("Ignore"), "{}", index.text);
         assert!(index.text.starts_with(r#"- "q\"-> \\" {"#), "{}", index.text);
         assert_eq!(index.left_out, 1);

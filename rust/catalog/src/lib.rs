@@ -18,8 +18,8 @@ pub use names::{Lookup, SafeName, safe_names};
 pub use parse::parse_schema;
 pub use schema::{INPUT_HINT_CHARS, OUTPUT_HINT_CHARS, input_hint, output_hint};
 pub use search::{Document, SearchIndex};
-pub use text::quote;
-pub use validate::{Problem, Validator};
 /// A parsed JSON value.
 pub use serde_json::Value as Json;
+pub use text::quote;
+pub use validate::{Problem, Validator};
 pub use wire_value::value_from_wire;

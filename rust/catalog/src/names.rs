@@ -61,7 +61,7 @@ pub enum Lookup {
 /// Exact lookup by id, then by name. Case matters.
 #[derive(Debug, Default)]
 pub struct Names {
-    names: Vec<Box<str>>,
+    listed: Vec<Box<str>>,
     by_id: FxHashMap<Box<str>, usize>,
     by_name: FxHashMap<Box<str>, Vec<usize>>,
 }
@@ -71,7 +71,7 @@ impl Names {
     pub fn new<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut out = Self::default();
         for (at, (id, name)) in entries.into_iter().enumerate() {
-            out.names.push(name.into());
+            out.listed.push(name.into());
             out.by_id.entry(id.into()).or_insert(at);
             out.by_name.entry(name.into()).or_default().push(at);
         }
@@ -97,7 +97,7 @@ impl Names {
             return Vec::new();
         }
         let mut best: Vec<(Reverse<u32>, usize)> = Vec::new();
-        for (at, name) in self.names.iter().enumerate() {
+        for (at, name) in self.listed.iter().enumerate() {
             let floor = if best.len() < SUGGESTIONS { 0 } else { best[SUGGESTIONS - 1].0.0 };
             let score = wanted.likeness(&Spelling::of(name), floor);
             // Below this two names only share letters by chance.
@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn names_that_cannot_be_properties_are_left_out() {
         let reserved = ["search".to_owned()];
-        let all = ["", "  ", "2fa", "then", "__proto__", "constructor", "search", "toString", "---"];
+        let all =
+            ["", "  ", "2fa", "then", "__proto__", "constructor", "search", "toString", "---"];
         assert!(safe_names(all, &reserved).is_empty());
         assert_eq!(safe_names(["delete", "наборы", "a b"], &reserved).len(), 3);
     }
@@ -218,8 +219,11 @@ mod tests {
     #[test]
     fn c10_close_names_are_suggested() {
         let all = [
-            "openclaw:core:edit", "openclaw:core:read", "openclaw:core:write",
-            "openclaw:gmail:send_message", "openclaw:web:web_search",
+            "openclaw:core:edit",
+            "openclaw:core:read",
+            "openclaw:core:write",
+            "openclaw:gmail:send_message",
+            "openclaw:web:web_search",
         ];
         let names = names(&all);
         let ids = |query: &str| -> Vec<&str> {

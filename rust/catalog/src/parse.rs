@@ -112,7 +112,9 @@ fn mend_surrogates(literal: &str) -> Cow<'_, str> {
                 continue;
             }
             Some(_) => 6,
-            None if rest.starts_with('\\') => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            None if rest.starts_with('\\') => {
+                1 + rest[1..].chars().next().map_or(0, char::len_utf8)
+            }
             None => rest.chars().next().map_or(1, char::len_utf8),
         };
         out.push_str(&rest[..len]);
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn text_that_other_writers_produce_is_read() {
-        let text = r#"{"a":"x\ud800y","b":"\ud83d\ude00","c":NaN,"d":-Infinity,"e":1e999,"f":"\\ud800"}"#;
+        let text =
+            r#"{"a":"x\ud800y","b":"\ud83d\ude00","c":NaN,"d":-Infinity,"e":1e999,"f":"\\ud800"}"#;
         let expected =
             json!({"a":"x\u{fffd}y","b":"😀","c":null,"d":null,"e":f64::MAX,"f":"\\ud800"});
         assert_eq!(parse_schema(text), expected);

@@ -45,8 +45,10 @@ const ISSUE: &str = r#"{"type":"object","required":["owner","repo","title"],"pro
 
 #[test]
 fn a_server_reads_like_the_documentation() {
-    let text =
-        mcp_server_dts(&server(vec![tool("create_issue", "Create a GitHub issue.", ISSUE)]), MAX_FILE_BYTES);
+    let text = mcp_server_dts(
+        &server(vec![tool("create_issue", "Create a GitHub issue.", ISSUE)]),
+        MAX_FILE_BYTES,
+    );
     let expected = "
   /**
    * Create a GitHub issue.
@@ -80,7 +82,8 @@ fn resources_prompts_outputs_and_instructions_are_declared() {
     with.prompts = true;
     with.instructions = "Use */ wisely.\nconst x = `".into();
     with.name = "git\nhub */".into();
-    with.tools[0].output = Some(r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#.into());
+    with.tools[0].output =
+        Some(r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#.into());
     let text = mcp_server_dts(&with, MAX_FILE_BYTES);
     assert_typescript(&text);
     for part in ["namespace resources {", "namespace prompts {", "McpToolResult<{ n?: number }>"] {
@@ -91,8 +94,27 @@ fn resources_prompts_outputs_and_instructions_are_declared() {
 #[test]
 fn hostile_names_and_descriptions_stay_where_they_are() {
     let names = [
-        "delete", "a */ b", "x\"y", "\n}\ndeclare const y: 1;", "$api", "resources", "", "class", "поиск",
-        "type", "any", "get", "of", "async", "string", "undefined", "\u{2028}", "ﬁ", "ŉ", "İ", "a\u{301}",
+        "delete",
+        "a */ b",
+        "x\"y",
+        "\n}\ndeclare const y: 1;",
+        "$api",
+        "resources",
+        "",
+        "class",
+        "поиск",
+        "type",
+        "any",
+        "get",
+        "of",
+        "async",
+        "string",
+        "undefined",
+        "\u{2028}",
+        "ﬁ",
+        "ŉ",
+        "İ",
+        "a\u{301}",
     ];
     let keys = mcp_names(&[("s".into(), names.iter().map(|n| (*n).to_owned()).collect())]);
     let tools = names
@@ -102,7 +124,9 @@ fn hostile_names_and_descriptions_stay_where_they_are() {
             key: named.key.clone(),
             name: (*name).into(),
             description: "*/ } declare const x: 1; /* \u{2028} //\r\n * / @param".into(),
-            input: Some(r#"{"properties":{"a*/b":{"description":"x */ y\n*/","type":"string"}}}"#.into()),
+            input: Some(
+                r#"{"properties":{"a*/b":{"description":"x */ y\n*/","type":"string"}}}"#.into(),
+            ),
             output: None,
         })
         .collect();
@@ -110,8 +134,17 @@ fn hostile_names_and_descriptions_stay_where_they_are() {
     assert_typescript(&text);
     assert_eq!(text.matches("  function ").count(), names.len() + 1, "{text}");
     let summaries = [
-        ServerSummary { key: "a".into(), name: "a*/\n".into(), tools: vec!["x".into(); 99], unavailable: None },
-        ServerSummary { key: "b".into(), unavailable: Some("it */ ended\n".into()), ..Default::default() },
+        ServerSummary {
+            key: "a".into(),
+            name: "a*/\n".into(),
+            tools: vec!["x".into(); 99],
+            unavailable: None,
+        },
+        ServerSummary {
+            key: "b".into(),
+            unavailable: Some("it */ ended\n".into()),
+            ..Default::default()
+        },
     ];
     assert_typescript(&mcp_index_dts(&summaries));
     assert_typescript(&mcp_index_dts(&[]));
@@ -126,7 +159,13 @@ fn d_schemas_parse_and_leave_their_neighbours() {
         r##"{"type":"object","properties":{"x":{"$ref":"#/$defs/Missing"},"y":{"$ref":"https://example.test/schema.json#/a"}}}"##,
         r#"{"type":"object","properties":{"s":{"enum":["say \"hi\"","it's","a\\b","line\nbreak","*/"]},"m":{"enum":[1,null,true,"x",{"k":1}]},"e":{"enum":[]},"c":{"const":"only"}}}"#,
         r#"{"type":"object","properties":{"user-id":{"type":"string"},"a b":{"type":"string"},"1st":{"type":"number"},"class":{"type":"string"},"":{"type":"string"},"@type":{"type":"string"},"naïve":{"type":"string"},"__proto__":{"type":"string"},"quo\"te":{"type":"string"}},"required":["user-id","__proto__"]}"#,
-        r#"{"type":"string"}"#, "true", "{}", "null", "[]", "{\"properties\":{\"a\":{}}}", "{ not json",
+        r#"{"type":"string"}"#,
+        "true",
+        "{}",
+        "null",
+        "[]",
+        "{\"properties\":{\"a\":{}}}",
+        "{ not json",
         r#"{"type":"object","properties":{"id":{"type":"integer"}},"additionalProperties":{"type":"string"},"patternProperties":{"^x-":{"type":"boolean"}}}"#,
         r##"{"type":"object","properties":{"a":{"$ref":"#/properties/b"},"b":{"$ref":"#/properties/a"},"c":{"$ref":"#"}}}"##,
         r#"{"type":"object","properties":{"n":{"enum":[-1,1e300,-0.5,false]}}}"#,
@@ -138,7 +177,10 @@ fn d_schemas_parse_and_leave_their_neighbours() {
     }
     let text = mcp_server_dts(&server(tools), MAX_FILE_BYTES);
     assert_typescript(&text);
-    assert!(text.contains("function odd0(input: {\n    q?: string;\n    label: string;\n  })"), "{text}");
+    assert!(
+        text.contains("function odd0(input: {\n    q?: string;\n    label: string;\n  })"),
+        "{text}"
+    );
     for i in 0..schemas.len() {
         assert!(text.contains(&format!("function plain{i}(input: {{\n    owner: string;")), "{i}");
     }
@@ -150,7 +192,10 @@ fn huge_schema() -> String {
         let mut properties = Map::new();
         properties.insert(format!("level_{level}"), schema);
         for i in 0..75 {
-            properties.insert(format!("property_{level}_{i}"), json!({"type": "string", "description": "x"}));
+            properties.insert(
+                format!("property_{level}_{i}"),
+                json!({"type": "string", "description": "x"}),
+            );
         }
         schema = json!({"type": "object", "properties": properties});
     }
@@ -174,7 +219,10 @@ fn every_file_stays_within_its_bound_and_keeps_every_function_that_can_be() {
     let definitions: Map<String, Value> = (0..300)
         .map(|i| {
             let next = json!({"$ref": format!("#/$defs/D{}", (i * 7 + 1) % 300)});
-            (format!("D{i}"), json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}))
+            (
+                format!("D{i}"),
+                json!({"type": "object", "properties": {"a": next, "b": next, "c": next}}),
+            )
         })
         .collect();
     let schema =
@@ -195,10 +243,23 @@ fn every_file_stays_within_its_bound_and_keeps_every_function_that_can_be() {
 
 #[test]
 fn a_schema_of_any_depth_is_rendered() {
-    for open in [r#"{"type":"object","properties":{"a":"#, r#"{"items":"#, r#"{"anyOf":["#, r#"{"allOf":["#] {
-        let close: String = open.chars().rev().filter_map(|c| match c { '{' => Some('}'), '[' => Some(']'), _ => None }).collect();
+    for open in
+        [r#"{"type":"object","properties":{"a":"#, r#"{"items":"#, r#"{"anyOf":["#, r#"{"allOf":["#]
+    {
+        let close: String = open
+            .chars()
+            .rev()
+            .filter_map(|c| match c {
+                '{' => Some('}'),
+                '[' => Some(']'),
+                _ => None,
+            })
+            .collect();
         let schema = format!("{}true{}", open.repeat(10_000), close.repeat(10_000));
-        assert_typescript(&mcp_server_dts(&server(vec![tool("deep", "", &schema)]), MAX_FILE_BYTES));
+        assert_typescript(&mcp_server_dts(
+            &server(vec![tool("deep", "", &schema)]),
+            MAX_FILE_BYTES,
+        ));
     }
 }
 
@@ -222,8 +283,16 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<f64>().prop_map(|v| json!(v)),
         any::<String>().prop_map(Value::from),
-        prop::sample::select(vec!["string", "object", "array", "null", "#", "#/$defs/A", "#/properties/a"])
-            .prop_map(Value::from),
+        prop::sample::select(vec![
+            "string",
+            "object",
+            "array",
+            "null",
+            "#",
+            "#/$defs/A",
+            "#/properties/a"
+        ])
+        .prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 48, 6, |inner| {
         prop_oneof![
@@ -247,10 +316,19 @@ fn key() -> impl Strategy<Value = String> {
 
 /// Schemas that mean something, so that every branch of the renderer is met.
 fn schema() -> impl Strategy<Value = Value> {
-    let reference = prop::sample::select(vec!["#", "#/$defs/A", "#/$defs/B", "#/properties/a", "#/x", "http://x/y"]);
+    let reference = prop::sample::select(vec![
+        "#",
+        "#/$defs/A",
+        "#/$defs/B",
+        "#/properties/a",
+        "#/x",
+        "http://x/y",
+    ]);
     let leaf = prop_oneof![
-        prop::sample::select(vec!["string", "number", "integer", "boolean", "null", "object", "array"])
-            .prop_map(|t| json!({"type": t})),
+        prop::sample::select(vec![
+            "string", "number", "integer", "boolean", "null", "object", "array"
+        ])
+        .prop_map(|t| json!({"type": t})),
         reference.prop_map(|r| json!({"$ref": r})),
         prop::collection::vec(any_json(), 0..4).prop_map(|v| json!({"enum": v})),
         any_json().prop_map(|v| json!({"const": v})),

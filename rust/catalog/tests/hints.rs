@@ -172,7 +172,10 @@ fn an_output_hint_is_whole_and_closed_or_absent() {
         json!({"type": "object", "additionalProperties": false,
             "properties": {"x": {"$ref": "https://example.test/x"}}}),
         json!({"properties": {"id": {"type": "string"}}, "additionalProperties": false}),
-        json!({}), json!(null), json!(true), json!(false),
+        json!({}),
+        json!(null),
+        json!(true),
+        json!(false),
     ];
     for schema in absent {
         assert_eq!(output_hint(&schema, 850), None, "{schema}");

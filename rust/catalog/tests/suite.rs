@@ -69,7 +69,10 @@ fn every_schema_of_the_suite_becomes_typescript_and_validates_as_it_says() {
             for test in group["tests"].as_array().into_iter().flatten() {
                 checked += 1;
                 if validator.check_output(&test["data"]).is_ok() != (test["valid"] == true) {
-                    wrong.push(format!("{whence}: {} / {}", group["description"], test["description"]));
+                    wrong.push(format!(
+                        "{whence}: {} / {}",
+                        group["description"], test["description"]
+                    ));
                 }
             }
         }

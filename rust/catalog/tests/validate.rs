@@ -71,12 +71,15 @@ fn e01_text_is_parsed_only_where_an_array_or_object_is_wanted() {
     );
     let whole = checked(&schema(), json!("{\"path\": \"x\", \"tags\": \"[]\"}")).unwrap();
     assert_eq!(whole, json!({"path": "x", "tags": []}));
-    assert!(checked(&schema(), json!({"path": "p", "tags": "a,b"})).unwrap_err().contains("\"tags\""));
+    assert!(
+        checked(&schema(), json!({"path": "p", "tags": "a,b"})).unwrap_err().contains("\"tags\"")
+    );
 }
 
 #[test]
 fn recursive_schemas_are_followed_as_deep_as_the_value() {
-    let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}, "list": {"type": "array"}}});
+    let schema =
+        json!({"type": "object", "properties": {"next": {"$ref": "#"}, "list": {"type": "array"}}});
     let input = json!({"next": {"next": {"next": {"list": "[1]"}}}});
     assert_eq!(checked(&schema, input).unwrap()["next"]["next"]["next"]["list"], json!([1]));
 }
@@ -84,8 +87,15 @@ fn recursive_schemas_are_followed_as_deep_as_the_value() {
 #[test]
 fn d11_a_schema_of_no_object_passes_everything_untouched() {
     for schema in [
-        json!({"type": "string"}), json!(true), json!({}), json!(null), json!([]), json!(7),
-        json!("x"), json!({"type": 3}), json!({"type": "object", "required": "path"}),
+        json!({"type": "string"}),
+        json!(true),
+        json!({}),
+        json!(null),
+        json!([]),
+        json!(7),
+        json!("x"),
+        json!({"type": 3}),
+        json!({"type": "object", "required": "path"}),
         json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
     ] {
         for input in [json!({"a": "[1]"}), json!("x"), json!("{}"), json!(null)] {
@@ -120,8 +130,12 @@ fn an_output_that_does_not_fit_is_told_without_its_value() {
     let validator = Validator::for_output(schema).unwrap();
     validator.check_output(&json!({"id": "ok", "n": 1})).unwrap();
     for value in [
-        json!({"id": "SECRET7"}), json!({"id": "ok", "n": 777}), json!({"id": "ok", "SECRET7": 1}),
-        json!("SECRET7"), json!({"SECRET7": 1}), json!({"id": ["SECRET7"]}),
+        json!({"id": "SECRET7"}),
+        json!({"id": "ok", "n": 777}),
+        json!({"id": "ok", "SECRET7": 1}),
+        json!("SECRET7"),
+        json!({"SECRET7": 1}),
+        json!({"id": ["SECRET7"]}),
         json!({"id": "ok", "m": {"SECRET7": "x"}}),
     ] {
         let text = validator.check_output(&value).unwrap_err().to_string();
@@ -133,7 +147,8 @@ fn an_output_that_does_not_fit_is_told_without_its_value() {
 #[test]
 fn hostile_patterns_end() {
     for pattern in ["^(a+)+$", "(a|aa)*$", "^(?=(a+)+$)b", "(?<!x)(a*)*$"] {
-        let schema = json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}});
+        let schema =
+            json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}});
         let input = json!({"s": "a".repeat(5_000) + "!"});
         let _ = checked(&schema, input);
     }

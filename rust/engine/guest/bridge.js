@@ -5,7 +5,7 @@
 (function (host, frozen) {
   "use strict";
   const { apply, ownKeys } = Reflect;
-  const { freeze, create, defineProperty, getPrototypeOf } = Object;
+  const { freeze, create, defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const ErrorCtor = Error;
   const TypeErrorCtor = TypeError;
@@ -203,6 +203,14 @@
     }
     return freeze(root);
   };
+
+  // Stack texts are made readable when somebody reads them.
+  const stackOf = getOwnPropertyDescriptor(ErrorCtor.prototype, "stack");
+  const rawStack = uncurry(stackOf.get);
+  defineProperty(ErrorCtor.prototype, "stack", {
+    ...stackOf,
+    get: getOwnPropertyDescriptor({ get stack() { return host.stack(this, rawStack(this)); } }, "stack").get,
+  });
 
   for (const name of ["SharedArrayBuffer", "Atomics"]) delete globalThis[name];
   return helpers;

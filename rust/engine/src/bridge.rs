@@ -9,6 +9,7 @@ use codemode_wire::{Encoder, Fetch, FetchKind, MAX_OUTSTANDING, Request};
 use rquickjs_sys as qjs;
 
 use crate::cell::Call;
+use crate::failure;
 use crate::js::{
     EXCEPTION, JSContext, JSValue, Js, UNDEFINED, new_error, take_exception, throw_type_error,
     with_utf8,
@@ -40,6 +41,7 @@ pub(crate) const FUNCTIONS: &[(&core::ffi::CStr, HostFunction)] = &[
     (c"utf8Decode", utf8_decode),
     (c"fetch", fetch),
     (c"quote", quote),
+    (c"stack", stack),
     (c"toolsObject", crate::tools::make),
 ];
 
@@ -254,14 +256,6 @@ pub(crate) fn error_of(made: JSValue, message: &str) -> Js {
     let error = Js::dup(made);
     let flags = (qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE) as i32;
     error.define("message", Js::string(message), flags);
-    if let Ok(stack) = error.get("stack").and_then(|s| s.to_text()) {
-        let own: String = stack
-            .lines()
-            .filter(|line| !line.contains("codemode:") && !line.contains("(native)"))
-            .flat_map(|line| [line, "\n"])
-            .collect();
-        error.define("stack", Js::string(&own), flags);
-    }
     error
 }
 
@@ -417,6 +411,20 @@ unsafe extern "C" fn quote(
 ) -> JSValue {
     let text = text_of(Args(argv, argc).at(0)).unwrap_or_else(|| "that is not a string".into());
     Js::string(&format!("{:?}", text.chars().take(120).collect::<String>())).into_raw()
+}
+
+/// `stack(error, raw)`: headline and frames, with places in the text that the model sent.
+unsafe extern "C" fn stack(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    match text_of(args.at(1)) {
+        Some(raw) => Js::string(&failure::readable_stack(args.at(0), &raw)).into_raw(),
+        None => Js::dup(args.at(1)).into_raw(),
+    }
 }
 
 // ---- catalog data ----

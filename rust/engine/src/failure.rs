@@ -8,8 +8,10 @@ use codemode_wire::{Encoder, Failed};
 use crate::js::{JSValue, Js, Thrown, is_object, take_exception};
 use crate::{tools, values, vm};
 
-/// File name of the cell in stack frames.
-pub(crate) const CELL_FILE: &str = "cell";
+/// File name of the wrapped script in the engine's own frames.
+pub(crate) const SCRIPT_FILE: &str = "cell-script";
+/// File name in frames whose places are in the text that the model sent.
+const CELL_FILE: &str = "cell";
 const MAX_FRAMES: usize = 8;
 const MAX_CAUSES: usize = 4;
 const MAX_TEXT: usize = 4000;
@@ -126,7 +128,7 @@ fn headline(reason: JSValue, out: &mut String) {
     let value = Js::dup(reason);
     let looks_like_error = is_error
         || (value.is_object()
-            && read(&value, "stack").is_some()
+            && read(&value, "name").is_some()
             && read(&value, "message").is_some());
     if looks_like_error {
         let name = read(&value, "name").unwrap_or_else(|| "Error".into());
@@ -152,6 +154,19 @@ fn headline(reason: JSValue, out: &mut String) {
     }
 }
 
+/// The stack text of an error as the guest reads it: headline, then the cell's own frames with
+/// places in the text that the model sent.
+pub(crate) fn readable_stack(error: JSValue, stack: &str) -> String {
+    let map = PositionMap::from_bytes(&vm::cell(|c| c.position_map.clone()));
+    let mut out = String::new();
+    headline(error, &mut out);
+    for frame in stack.lines().filter_map(|line| Frame::parse(line, map.as_ref())) {
+        let name = if frame.function.is_empty() { "<anonymous>" } else { &frame.function };
+        let _ = write!(out, "\n    at {name} ({CELL_FILE}:{}:{})", frame.line, frame.column);
+    }
+    out
+}
+
 struct Frame {
     function: String,
     line: u32,
@@ -169,7 +184,7 @@ impl std::fmt::Display for Frame {
 }
 
 impl Frame {
-    /// Reads `    at name (cell:LINE:COLUMN)`; only frames of the cell count.
+    /// Reads `    at name (FILE:LINE:COLUMN)`; only frames of the cell count.
     fn parse(line: &str, map: Option<&PositionMap>) -> Option<Self> {
         let body = line.trim_start().strip_prefix("at ")?;
         let (function, place) = match body.rsplit_once(" (") {
@@ -178,15 +193,15 @@ impl Frame {
         };
         let (rest, column) = place.rsplit_once(':')?;
         let (file, line) = rest.rsplit_once(':')?;
-        if file != CELL_FILE {
-            return None;
-        }
-        // The first line of the script is the wrapper's.
-        let line = line.parse::<u32>().ok()?.saturating_sub(1);
-        let column = column.parse::<u32>().ok()?;
-        let (line, column) = match map {
-            Some(map) => map.original(line, column)?,
-            None => (line, column),
+        let (line, column) = (line.parse::<u32>().ok()?, column.parse::<u32>().ok()?);
+        let (line, column) = match (file, map) {
+            (CELL_FILE, _) => (line, column),
+            // The first line of the script is the wrapper's.
+            // A place in text that was put in belongs to what follows it.
+            (SCRIPT_FILE, Some(map)) => (column..column.saturating_add(24))
+                .find_map(|column| map.original(line.saturating_sub(1), column))?,
+            (SCRIPT_FILE, None) => (line.saturating_sub(1), column),
+            _ => return None,
         };
         let function = if function == "<anonymous>" { "" } else { function };
         Some(Self { function: clip(function, 80), line, column })
@@ -217,7 +232,7 @@ fn not_defined(name: &str) -> String {
     let hints: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(HINTS).unwrap_or_default();
     match hints.get(name).and_then(|v| v.as_str()) {
-        Some(hint) => format!("{hint} {ROOTS}"),
+        Some(hint) => format!("{}. {ROOTS}", hint.trim_end_matches('.')),
         None => format!(
             "{ROOTS} Cells do not share variables: what an earlier exec declared is gone, so declare {name} in this program."
         ),

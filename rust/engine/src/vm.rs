@@ -17,7 +17,7 @@ use rquickjs_sys as qjs;
 use crate::arena;
 use crate::bridge;
 use crate::cell::Cell;
-use crate::failure::{self, CELL_FILE};
+use crate::failure::{self, SCRIPT_FILE};
 use crate::js::{EXCEPTION, JSContext, JSValue, Js, Thrown, UNDEFINED, new_error, take_exception};
 use crate::single::SingleThread;
 use crate::snapshot::{self, RestoreError};
@@ -568,7 +568,7 @@ fn install(globals: &[u8]) -> Result<(), Failed> {
 }
 
 fn launch(script: &str) -> Result<(), Failed> {
-    let compiled = eval(script, CELL_FILE);
+    let compiled = eval(script, SCRIPT_FILE);
     let function = match compiled {
         Ok(f) => f,
         Err(Thrown) => return Err(failure::not_compiled(take_exception().raw())),
@@ -819,6 +819,17 @@ fn take_warnings() -> Vec<String> {
     if dropped > 0 {
         warnings.push(format!("unhandled rejections: {dropped} more"));
     }
+    let mut seen: Vec<(String, usize)> = Vec::new();
+    for text in warnings {
+        match seen.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => seen.push((text, 1)),
+        }
+    }
+    let mut warnings: Vec<String> = seen
+        .into_iter()
+        .map(|(text, count)| if count > 1 { format!("{text} ({count} times)") } else { text })
+        .collect();
     if warnings.len() > 32 {
         let more = warnings.len() - 32;
         warnings.truncate(32);

@@ -11,7 +11,7 @@ use crate::text::{clip, comment_line, comment_lines, property_name, quote};
 pub const MAX_FILE_BYTES: usize = 256 << 10;
 
 /// Bytes that a type takes at least in the text, roughly: more types than fit need not be made.
-const TYPE_BYTES: usize = 6;
+const TYPE_BYTES: usize = 12;
 /// Bytes that one tool may take, and that it may take however many others there are.
 const TOOL_BYTES: std::ops::RangeInclusive<usize> = 2 << 10..=32 << 10;
 const DESCRIPTION_CHARS: usize = 2000;
@@ -106,8 +106,10 @@ pub fn mcp_index_dts(servers: &[ServerSummary]) -> String {
         if tools.len() > TOOLS {
             listed.push(format!("and {} more", tools.len() - TOOLS));
         }
-        let count = if tools.len() == 1 { "1 tool".into() } else { format!("{} tools", tools.len()) };
-        let names = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
+        let count =
+            if tools.len() == 1 { "1 tool".into() } else { format!("{} tools", tools.len()) };
+        let names =
+            if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
         let _ = writeln!(out, "mcp/{}.d.ts, {count}{names}\n */", server.key);
         let _ = writeln!(out, "declare namespace MCP.{} {{}}", server.key);
     }
@@ -300,7 +302,11 @@ impl Signature {
         });
         let result = tool.output.as_deref().and_then(result_type).unwrap_or_default();
         let mark = if optional { "?" } else { "" };
-        Self { text: format!("(input{mark}: {input}): Promise<McpToolResult{result}>"), parameters, cut }
+        Self {
+            text: format!("(input{mark}: {input}): Promise<McpToolResult{result}>"),
+            parameters,
+            cut,
+        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::text::{
-    is_identifier_part, is_identifier_start, is_object_member, is_reserved_word,
-};
+use crate::text::{is_identifier_part, is_identifier_start, is_object_member, is_reserved_word};
 
 /// A server or tool and what it is called in the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +42,7 @@ pub fn mcp_names(servers: &[(String, Vec<String>)]) -> Vec<ServerNames> {
         .collect()
 }
 
-fn keys<'a>(
-    names: impl Iterator<Item = &'a str>,
-    fallback: &str,
-    reserved: &[&str],
-) -> Vec<Named> {
+fn keys<'a>(names: impl Iterator<Item = &'a str>, fallback: &str, reserved: &[&str]) -> Vec<Named> {
     let names: Vec<&str> = names.collect();
     let wanted: Vec<String> = names
         .iter()
@@ -57,9 +51,8 @@ fn keys<'a>(
             if key.is_empty() { fallback.to_owned() } else { key }
         })
         .collect();
-    let free = |key: &str| {
-        !reserved.contains(&key) && !is_reserved_word(key) && !is_object_member(key)
-    };
+    let free =
+        |key: &str| !reserved.contains(&key) && !is_reserved_word(key) && !is_object_member(key);
     // A tool that is spelt like a key keeps it; the others follow in order of their names.
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&at| (names[at] != wanted[at], names[at]));
@@ -133,8 +126,8 @@ mod tests {
 
     fn tools(names: &[&str]) -> Vec<(String, String)> {
         let servers = [("s".to_owned(), names.iter().map(|n| (*n).to_owned()).collect())];
-        let named = mcp_names(&servers).remove(0).tools;
-        named.into_iter().map(|n| (n.key, n.alias)).collect()
+        let tools = mcp_names(&servers).remove(0).tools;
+        tools.into_iter().map(|n| (n.key, n.alias)).collect()
     }
 
     fn keys_of(names: &[&str]) -> Vec<String> {
@@ -144,16 +137,34 @@ mod tests {
     #[test]
     fn names_become_camel_case() {
         assert_eq!(
-            keys_of(&["create_issue", "list-all", "API_list", "HTTPServer", "getURL", "2fa", "поиск"]),
+            keys_of(&[
+                "create_issue",
+                "list-all",
+                "API_list",
+                "HTTPServer",
+                "getURL",
+                "2fa",
+                "поиск"
+            ]),
             ["createIssue", "listAll", "apiList", "httpServer", "getURL", "_2fa", "поиск"]
         );
     }
 
     #[test]
     fn collisions_and_reserved_words_get_numbers_whatever_the_order() {
-        let names = ["get_user", "get-user", "getUser", "delete", "then", "$api", "resources", "", "?"];
-        let expected =
-            ["getUser3", "getUser2", "getUser", "delete2", "then2", "api", "resources2", "tool", "tool2"];
+        let names =
+            ["get_user", "get-user", "getUser", "delete", "then", "$api", "resources", "", "?"];
+        let expected = [
+            "getUser3",
+            "getUser2",
+            "getUser",
+            "delete2",
+            "then2",
+            "api",
+            "resources2",
+            "tool",
+            "tool2",
+        ];
         assert_eq!(keys_of(&names), expected);
         let reversed: Vec<&str> = names.iter().rev().copied().collect();
         let mut keys = keys_of(&reversed);
@@ -163,9 +174,13 @@ mod tests {
 
     #[test]
     fn an_alias_never_hides_a_key_or_a_helper() {
-        let got = tools(&["getUser2", "get_user", "get-user", "resources", "__proto__", "constructor"]);
+        let got =
+            tools(&["getUser2", "get_user", "get-user", "resources", "__proto__", "constructor"]);
         let aliases: Vec<&str> = got.iter().map(|(_, alias)| alias.as_str()).collect();
-        assert_eq!(aliases, ["getUser2", "get_user", "get-user", "resources2", "proto", "constructor2"]);
+        assert_eq!(
+            aliases,
+            ["getUser2", "get_user", "get-user", "resources2", "proto", "constructor2"]
+        );
         let twice = tools(&["a b", "a b"]);
         assert_eq!(twice[0], ("aB".into(), "a b".into()));
         assert_eq!(twice[1], ("aB2".into(), "aB2".into()));
@@ -173,7 +188,8 @@ mod tests {
 
     #[test]
     fn c16_servers_with_path_names_get_files_of_their_own() {
-        let servers = ["index", "a/b", "..", "github.d.ts", "a-b"].map(|n| (n.to_owned(), Vec::new()));
+        let servers =
+            ["index", "a/b", "..", "github.d.ts", "a-b"].map(|n| (n.to_owned(), Vec::new()));
         let keys: Vec<String> = mcp_names(&servers).into_iter().map(|s| s.server.key).collect();
         assert_eq!(keys, ["index2", "aB2", "server", "githubDTs", "aB"]);
     }

@@ -38,7 +38,8 @@ pub(crate) fn build_place<'a>(
     nodes: usize,
     order: Order,
 ) -> Built<'a> {
-    let mut builder = Builder { resolver: Resolver::new(root), nodes, exact: true, cut: false, order };
+    let mut builder =
+        Builder { resolver: Resolver::new(root), nodes, exact: true, cut: false, order };
     let kind = builder.place(&[place], 0);
     Built { kind, exact: builder.exact, cut: builder.cut }
 }
@@ -243,8 +244,8 @@ impl<'a> Builder<'a> {
         if named.len() < required.len() {
             self.exact = false;
             for object in &facets.objects {
-                let Some(Value::Array(names)) = object.get("required") else { continue };
-                for name in names.iter().filter_map(Value::as_str) {
+                let Some(Value::Array(all)) = object.get("required") else { continue };
+                for name in all.iter().filter_map(Value::as_str) {
                     if named.insert(name) {
                         let kind = Type::Unknown;
                         properties.push(Property { name, required: true, description: None, kind });

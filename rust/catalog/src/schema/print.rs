@@ -85,7 +85,8 @@ impl Printer {
                 for (i, item) in items.iter().enumerate() {
                     self.separator(i, ", ")?;
                     // Parentheses: `?` binds to the last member of a union.
-                    let wrap = i >= *required && matches!(item, Type::Union(_) | Type::Intersection(_));
+                    let wrap =
+                        i >= *required && matches!(item, Type::Union(_) | Type::Intersection(_));
                     self.push(if wrap { "(" } else { "" })?;
                     self.kind(item, levels)?;
                     self.push(if wrap { ")" } else { "" })?;

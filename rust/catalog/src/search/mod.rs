@@ -1,5 +1,8 @@
 //! Full-text search over the catalog: BM25 over weighted fields, built once, read often.
 
+// Counts and lengths become scores; a few digits of them are enough.
+#![allow(clippy::cast_precision_loss)]
+
 mod stem;
 mod token;
 
@@ -122,9 +125,9 @@ impl SearchIndex {
                 continue;
             }
             let shortest = (chars.len() * 2 / 3).max(3);
-            let met = (shortest..chars.len()).rev().any(|n| {
-                self.add_prefixed(&term[..chars[n].0], weight * 0.25, group, scores)
-            });
+            let met = (shortest..chars.len())
+                .rev()
+                .any(|n| self.add_prefixed(&term[..chars[n].0], weight * 0.25, group, scores));
             if !met {
                 self.add_similar(term, weight * 0.2, group, scores);
             }
@@ -258,9 +261,7 @@ impl Scores {
 
     fn best(mut self, limit: usize) -> Vec<usize> {
         let of = &self.of;
-        let order = |a: &u32, b: &u32| {
-            of[*b as usize].total_cmp(&of[*a as usize]).then(a.cmp(b))
-        };
+        let order = |a: &u32, b: &u32| of[*b as usize].total_cmp(&of[*a as usize]).then(a.cmp(b));
         if limit < self.touched.len() {
             if limit == 0 {
                 return Vec::new();
@@ -307,18 +308,17 @@ impl Builder {
         token::terms(text, |term, whole| {
             let weight = if whole { weight * 0.5 } else { weight };
             self.lengths[doc as usize] += weight;
-            let id = match self.terms.get(term) {
-                Some(id) => *id,
-                None => {
-                    let id = self.postings.len() as u32;
-                    self.terms.insert(term.into(), id);
-                    self.postings.push(Vec::new());
-                    id
-                }
+            let next = self.postings.len() as u32;
+            let id = if let Some(id) = self.terms.get(term) {
+                *id
+            } else {
+                self.terms.insert(term.into(), next);
+                self.postings.push(Vec::new());
+                next
             };
             let list = &mut self.postings[id as usize];
             match list.last_mut() {
-                Some(last) if last.doc == doc => last.impact += weight,
+                Some(newest) if newest.doc == doc => newest.impact += weight,
                 _ => list.push(Posting { doc, impact: weight }),
             }
         });

@@ -48,8 +48,7 @@ pub(super) fn input<'i>(
     told.sort_by_key(|(rank, _)| *rank);
     told.dedup();
     let more = told.len().saturating_sub(TOLD);
-    let mut text =
-        told.into_iter().take(TOLD).map(|(_, text)| text).collect::<Vec<_>>().join("; ");
+    let mut text = told.into_iter().take(TOLD).map(|(_, text)| text).collect::<Vec<_>>().join("; ");
     if more > 0 {
         text.push_str(&format!("; and {more} more"));
     }
@@ -105,12 +104,13 @@ fn one(schema: &Value, input: &Value, error: &ValidationError<'_>) -> String {
         Kind::Type { kind } => {
             format!("{field} must be {}, got {}", types(kind), kind_of(error.instance()))
         }
-        Kind::Enum { .. } | Kind::Constant { .. } | Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
-            match expected_at(schema, error) {
-                Some(kind) => format!("{field} must be {kind}, got {}", shown(error.instance())),
-                None => format!("{field} is none of what is allowed there"),
-            }
-        }
+        Kind::Enum { .. }
+        | Kind::Constant { .. }
+        | Kind::AnyOf { .. }
+        | Kind::OneOfNotValid { .. } => match expected_at(schema, error) {
+            Some(kind) => format!("{field} must be {kind}, got {}", shown(error.instance())),
+            None => format!("{field} is none of what is allowed there"),
+        },
         Kind::Minimum { limit } => format!("{field} must be at least {limit}"),
         Kind::Maximum { limit } => format!("{field} must be at most {limit}"),
         Kind::ExclusiveMinimum { limit } => format!("{field} must be more than {limit}"),
