@@ -40,6 +40,7 @@ class Finished:
     output: list[dict[str, object]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     output_used: int = 0
+    reusable: bool = False
 
 
 @dataclass(kw_only=True)
@@ -116,11 +117,16 @@ class FakePool:
         self.lost = 0
         self.report: str | None = "{}"
 
-    async def take(self, *, max_frame: int, fetch: Any, deadline: float) -> FakeWorker:
+    async def take(
+        self, owner: object, *, max_frame: int, fetch: Any, deadline: float
+    ) -> FakeWorker:
         script = self.scripts[min(len(self.workers), len(self.scripts) - 1)]
         worker = FakeWorker(script(), deadline)
         self.workers.append(worker)
         return worker
+
+    def give_back(self, owner: object, live: FakeWorker) -> None:
+        live.discard()
 
 
 class Bench:

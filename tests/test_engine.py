@@ -12,15 +12,23 @@ from typing import Any
 import pytest
 
 from codemode import RuntimeUnavailable
+from codemode import CodeMode
 from codemode.engine import _POOLS, lease
 from codemode.worker import LiveWorker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need Linux")
 
 
-def take(pool: Any) -> Any:
+class Owner:
+    pass
+
+
+def take(pool: Any, owner: object = None) -> Any:
     return pool.take(
-        max_frame=1 << 20, fetch=lambda *_: b"\0", deadline=asyncio.get_running_loop().time() + 10
+        owner or Owner(),
+        max_frame=1 << 20,
+        fetch=lambda *_: b"\0",
+        deadline=asyncio.get_running_loop().time() + 10,
     )
 
 
@@ -145,3 +153,25 @@ def test_a_loop_that_was_closed_without_a_close_leaves_its_pool_to_the_next() ->
         os.kill(pid, 0)
     other.release()
     held.release()
+
+
+@pytest.mark.req("saf.1", "saf.3", "exe.16")
+async def test_a_process_serves_further_cells_of_its_run_only_and_none_after_a_limit() -> None:
+    async def pids(run: Any, program: str) -> int:
+        result = await run.exec({"code": program})
+        assert result.status in ("completed", "failed")
+        worker = run._pool._kept.get(run)
+        return 0 if worker is None else worker.serial
+
+    async with CodeMode({"enabled": True, "memoryLimitBytes": 4 << 20}) as cm:
+        one, other = cm.run(), cm.run()
+        spoil = "globalThis.left = 1; Array.prototype.map = null; Object.prototype.x = 1; return 1"
+        first = await pids(one, spoil)
+        assert await pids(one, "return 1") == first
+        clean = await one.exec({"code": "return [typeof left, typeof [].map, {}.x ?? null]"})
+        assert clean.value == ["undefined", "function", None]
+        assert await pids(other, "return 1") != first
+        assert await pids(one, "const a = []; for (;;) a.push('x'.repeat(1e5) + a.length)") == 0
+        assert await pids(one, "return 1") not in (0, first)
+        await one.close()
+        assert one not in one._pool._kept

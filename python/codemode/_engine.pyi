@@ -284,6 +284,10 @@ class Finished:
     def output_used(self) -> int:
         """Output budget used by the whole cell, bytes."""
 
+    @property
+    def reusable(self) -> bool:
+        """Whether the worker can serve another cell of the same run."""
+
 @final
 class Failed:
     """The cell failed."""

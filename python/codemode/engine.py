@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import sys
+import weakref
 from typing import Any
 
 from .native import RuntimeUnavailable
@@ -20,6 +21,8 @@ from .worker import Fetch, LiveWorker
 WORKER_PATH = os.path.join(os.path.dirname(__file__), "bin", "codemode-worker")  # noqa: PTH118, PTH120
 
 _READY = 2
+# Runs for which a worker is kept between cells.
+_KEPT = 4
 _BUSY_S = 0.0005
 
 
@@ -33,17 +36,24 @@ class Pool:
         self._zygote: Any = None
         self._zygote_fd = -1
         self._ready: list[Any] = []
+        # Workers whose last cell ended well, for further cells of the same run, oldest first.
+        # Weak: a run that was dropped without `close` takes its worker along.
+        self._kept: weakref.WeakKeyDictionary[object, Any] = weakref.WeakKeyDictionary()
         self._last_words = ""
         self._refill_due = False
         self._lost = 0
 
-    async def take(self, *, max_frame: int, fetch: Fetch, deadline: float) -> LiveWorker:
-        """A fresh worker, normally at once. Arguments as of `LiveWorker`.
+    async def take(
+        self, owner: object, *, max_frame: int, fetch: Fetch, deadline: float
+    ) -> LiveWorker:
+        """A worker with a fresh VM, normally at once; it never served anyone but `owner`.
+
+        The other arguments are those of `LiveWorker`.
 
         Raises:
             RuntimeUnavailable: The reason: platform, missing binary, confinement, …
         """
-        worker = self._take_ready()
+        worker = self._take_kept(owner) or self._take_ready()
         while worker is None:
             try:
                 worker = self._fork()
@@ -55,7 +65,27 @@ class Pool:
         if not self._refill_due:
             self._refill_due = True
             self.loop.call_soon(self._refill)
-        return LiveWorker(self.loop, worker, max_frame=max_frame, fetch=fetch, deadline=deadline)
+        live = LiveWorker(self.loop, worker, max_frame=max_frame, fetch=fetch, deadline=deadline)
+        live.generation = self._lost
+        return live
+
+    def give_back(self, owner: object, live: LiveWorker) -> None:
+        """Keeps a worker whose cell ended well for the next cell of `owner`."""
+        # A worker of a zygote that is gone is about to die with it.
+        worker = live.release() if live.generation == self.lost else None
+        if worker is None:
+            live.discard()
+            return
+        self.let_go(owner)
+        self._kept[owner] = worker
+        if len(self._kept) > _KEPT:
+            self.let_go(next(iter(self._kept.keys())))
+
+    def let_go(self, owner: object) -> None:
+        """Ends the worker that is kept for `owner`, if there is one."""
+        worker = self._kept.pop(owner, None)
+        if worker is not None:
+            worker.close()
 
     def warm(self) -> None:
         """Starts the zygote and the first workers.
@@ -105,6 +135,16 @@ class Pool:
     def close(self) -> None:
         """Ends all processes."""
         self._drop_zygote()
+
+    def _take_kept(self, owner: object) -> Any:
+        worker = self._kept.pop(owner, None)
+        if worker is None:
+            return None
+        with contextlib.suppress(Exception):
+            if worker.recv() is None:
+                return worker
+        worker.close()
+        return None
 
     def _take_ready(self) -> Any:
         while self._ready:
@@ -157,7 +197,8 @@ class Pool:
         self._drop_zygote()
 
     def _drop_zygote(self) -> None:
-        ready, self._ready = self._ready, []
+        ready, self._ready = [*self._ready, *self._kept.values()], []
+        self._kept.clear()
         for worker in ready:
             worker.close()
         zygote, self._zygote = self._zygote, None

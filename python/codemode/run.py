@@ -84,6 +84,7 @@ class CodeModeRun:
         self._cells: set[Cell] = set()
         self._executor: Executor | None = None
         self._closed = False
+        self._pool: Pool | None = None
         self._call_number = 0
         self._given = tools
         self._visible_names = frozenset(visible)
@@ -235,6 +236,7 @@ class CodeModeRun:
     def _new_cell(self, outer: str, restart_safe: bool) -> tuple[Cell, bytes]:
         view = self._view
         globals_blob = _encode(self._features())
+        pool = self._pool = self._host.pool()
         cell = Cell(
             run_id=f"cm_{os.urandom(12).hex()}",
             owner=self,
@@ -242,7 +244,7 @@ class CodeModeRun:
             config=self.config,
             view=view,
             executor=self._get_executor(),
-            pool=self._host.pool(),
+            pool=pool,
             store=STORE,
             call_id=outer,
             restart_safe=restart_safe,
@@ -348,6 +350,8 @@ class CodeModeRun:
         tasks = [task for task in self._tasks if not task.done()]
         for task in tasks:
             task.cancel()
+        if self._pool is not None:
+            self._pool.let_go(self)
         if tasks:
             await asyncio.wait(tasks, timeout=_JOIN_S)
 

@@ -222,7 +222,10 @@ class Cell:
                     return self._ended()
                 kind = type(turn).__name__
                 if kind == "Finished":
-                    return self._finish(turn)
+                    result = self._finish(turn)
+                    if turn.reusable:
+                        self._pool.give_back(self.owner, live)
+                    return result
                 if kind == "Failed":
                     return self._fail_turn(turn)
                 if kind != "Suspended":
@@ -288,7 +291,7 @@ class Cell:
             + (1 << 20)
         )
         return await self._pool.take(
-            max_frame=min(frame, 320 << 20), fetch=self._fetch, deadline=budget.deadline
+            self.owner, max_frame=min(frame, 320 << 20), fetch=self._fetch, deadline=budget.deadline
         )
 
     def _leg(self, budget: Budget) -> Any:

@@ -54,6 +54,7 @@ class LiveWorker:
         "_waiter",
         "_worker",
         "_writing",
+        "generation",
     )
 
     def __init__(
@@ -75,11 +76,13 @@ class LiveWorker:
             deadline: `loop.time()` of the end of the guest's time.
         """
         self._loop = loop
-        self._worker = worker
+        self._worker: Any = worker
         self._fetch = fetch
         self._waiter: asyncio.Future[Any] | None = None
         self._error: Exception | None = None
         self._writing = False
+        # Which zygote it came from, counted by those that were lost before.
+        self.generation = 0
         module = engine()
         self._died = module.WorkerDied
         self._fetch_type = module.Fetch
@@ -132,11 +135,25 @@ class LiveWorker:
         """Kills the worker; a turn that is awaited ends with `RuntimeUnavailable`."""
         self._fail(RuntimeUnavailable("the worker was stopped"))
 
+    def release(self) -> Any:
+        """Lets go of the worker without killing it: for another cell of the same run.
+
+        Returns:
+            The worker, or None if it cannot be used again.
+        """
+        if self._error is not None or self._writing or self._fd < 0:
+            return None
+        self._alarm.cancel()
+        self._detach()
+        worker, self._worker = self._worker, None
+        return worker
+
     def discard(self) -> None:
         """Kills the worker and lets go of everything; may be called again."""
         self._alarm.cancel()
         self._detach()
-        self._worker.close()
+        if self._worker is not None:
+            self._worker.close()
 
     def _detach(self) -> None:
         if self._fd >= 0:

@@ -208,12 +208,7 @@ async def test_step_16_the_trajectory_shows_nested_calls_below_their_exec(
 
 
 async def _until(condition: Any, seconds: float = 10.0) -> None:
-    async with asyncio.timeout(seconds) if hasattr(asyncio, "timeout") else _Forever():
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
-class _Forever:
-    async def __aenter__(self) -> None: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
+    end = asyncio.get_running_loop().time() + seconds
+    while not condition():
+        assert asyncio.get_running_loop().time() < end
+        await asyncio.sleep(0.01)

@@ -66,7 +66,7 @@ def finished(
     value: object, output: list[object] | None = None, warnings: list[str] | None = None
 ) -> bytes:
     texts = items([blob(w) for w in warnings or []])
-    return frame(0x82, blob(encode(value)) + values(output or []) + texts + varint(7))
+    return frame(0x82, blob(encode(value)) + values(output or []) + texts + varint(7) + b"\0")
 
 
 def failed(code: str, limit: str, message: str, location: tuple[int, int] | None = None) -> bytes:

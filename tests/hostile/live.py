@@ -36,6 +36,20 @@ async def worker_of(run: CodeModeRun) -> Any:
     return await until(look, "a worker")
 
 
+def status(pid: int) -> dict[str, str]:
+    """Rows of a process's status."""
+    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and not merely waiting to be reaped."""
+    try:
+        return status(pid)["State"][0] not in "ZX"
+    except (OSError, KeyError):
+        return False
+
+
 def zygote_of(run: CodeModeRun) -> int:
     """Process id of the zygote."""
     return int(run._host.pool()._zygote.pid)

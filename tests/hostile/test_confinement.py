@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.hostile.harness import PROBE, PROBE_VALUE, nothing
-from tests.hostile.live import present, worker_of, zygote_of
+from tests.hostile.live import alive, present, status, worker_of, zygote_of
 
 from codemode import CodeMode, Completed, Failed, Tool
 from codemode.engine import WORKER_PATH
@@ -49,11 +49,6 @@ async def busy() -> AsyncIterator[Any]:
         yield run, worker.pid
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def status(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
 @pytest.mark.req("saf.1", "saf.5")
@@ -178,13 +173,6 @@ async def test_a_worker_dies_with_its_host(tmp_path: Path) -> None:
             return
         await asyncio.sleep(0.01)
     pytest.fail(f"{[pid for pid in pids if alive(pid)]} outlived their host")
-
-
-def alive(pid: int) -> bool:
-    try:
-        return status(pid)["State"][0] != "Z"
-    except OSError:
-        return False
 
 
 def _broken(kind: str, tmp_path: Path) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.hostile.harness import PROBE, PROBE_VALUE, children, nothing, resident, ticking
-from tests.hostile.live import descriptors, until, zygote_of
+from tests.hostile.live import alive, descriptors, until, zygote_of
 
 from codemode import CodeMode, CodeModeRun, Completed, Failed, Result, Tool, Waiting
 from codemode.store import STORE
@@ -75,10 +75,11 @@ class Saboteur:
         while live._worker.pid is None and time.monotonic() < end:
             pool._poll()
         pid = live._worker.pid if victim == "worker" else zygote_of(self.run)
-        with contextlib.suppress(ProcessLookupError):
-            # The first SIGSEGV that is no fault only puts the handler back to the default.
-            for _ in range(2):
+        # The first SIGSEGV that is no fault may only put the handler back to the default.
+        while alive(pid):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
+            time.sleep(0.001)
         self.done = True
 
 

@@ -85,7 +85,11 @@ class CellLives(RuleBasedStateMachine):
         async def kill() -> None:
             pool = self.cm._pool()
             if pool._zygote is not None:
+                before = pool.lost
                 os.kill(pool._zygote.pid, signal.SIGKILL)
+                # A program that begins on a dying process may be told so: that is another test.
+                while pool.lost == before:
+                    await asyncio.sleep(0.001)
 
         self._do(kill())
 

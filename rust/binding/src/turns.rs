@@ -80,6 +80,7 @@ pub(crate) struct Finished {
     output: Py<PyList>,
     warnings: Vec<String>,
     output_used: u64,
+    reusable: bool,
 }
 
 /// The cell failed.
@@ -140,6 +141,7 @@ pub(crate) fn to_python(py: Python<'_>, frame: FromWorker) -> PyResult<Py<PyAny>
                 output: output(py, &f.output)?,
                 warnings: f.warnings,
                 output_used: f.output_used,
+                reusable: f.reusable,
             },
         )?
         .into_any(),

@@ -140,13 +140,11 @@ pub(crate) fn is_object_member(s: &str) -> bool {
 
 /// At most `max` characters of `s`, marked where it was cut.
 pub(crate) fn clip(s: &str, max: usize) -> String {
-    match s.char_indices().nth(max) {
-        None => s.to_owned(),
-        Some(_) => {
-            let end = s.char_indices().nth(max.saturating_sub(1)).map_or(0, |(at, _)| at);
-            format!("{}…", s[..end].trim_end())
-        }
+    if s.char_indices().nth(max).is_none() {
+        return s.to_owned();
     }
+    let end = s.char_indices().nth(max.saturating_sub(1)).map_or(0, |(at, _)| at);
+    format!("{}…", s[..end].trim_end())
 }
 
 /// The lines of a description, fit to stand inside `/* */`: no end of comment, no invisible

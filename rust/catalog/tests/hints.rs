@@ -3,8 +3,8 @@
 use codemode_catalog::{input_hint, output_hint};
 use serde_json::{Value, json};
 
-fn hint(schema: Value) -> String {
-    input_hint(&schema, 300)
+fn hint(schema: impl std::borrow::Borrow<Value>) -> String {
+    input_hint(schema.borrow(), 300)
 }
 
 #[test]

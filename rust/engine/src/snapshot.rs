@@ -98,7 +98,13 @@ pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
         .collect()
 }
 
-/// Puts the arena back to the template: for tests that run several cells in one process.
+/// Bytes above the template that were touched.
+pub(crate) fn grown() -> usize {
+    let end = BASE + TEMPLATE.get().pristine.borrow().len();
+    arena::high_water().next_multiple_of(PAGE).saturating_sub(end)
+}
+
+/// Puts the arena back to the template.
 pub(crate) fn reset() {
     let pristine = TEMPLATE.get().pristine.borrow();
     let top = arena::high_water().next_multiple_of(PAGE);
@@ -106,7 +112,13 @@ pub(crate) fn reset() {
     if top > end {
         arena::bytes_mut(end, top).fill(0);
     }
-    arena::bytes_mut(BASE, end).copy_from_slice(&pristine);
+    // Page by page: writing one that is as it was would make a copy of it for nothing.
+    let pages = arena::bytes_mut(BASE, end).chunks_exact_mut(PAGE);
+    for (page, original) in pages.zip(pristine.chunks_exact(PAGE)) {
+        if page != original {
+            page.copy_from_slice(original);
+        }
+    }
 }
 
 /// Takes an image. Gives its bytes and its size before compression.

@@ -803,6 +803,7 @@ fn finish(main: JSValue) -> FromWorker {
         output: cell(|c| std::mem::take(&mut c.output)),
         warnings,
         output_used,
+        reusable: reusable(),
     })
 }
 
@@ -894,7 +895,16 @@ pub fn suspend() -> FromWorker {
     }
 }
 
-/// Puts the process back to the template, for tests that run many cells in one process.
+/// Memory above the template that is worth clearing for another cell, bytes.
+const RECYCLE_MAX: usize = 2 << 20;
+
+/// Whether the process may serve another cell: no limit has fired, and there is not too much to
+/// clear.
+fn reusable() -> bool {
+    !stopped() && snapshot::grown() <= RECYCLE_MAX
+}
+
+/// Puts the process back to the template.
 pub fn reset() {
     *VM.get().cell.borrow_mut() = Cell::default();
     VM.get().stop.set(None);

@@ -110,6 +110,8 @@ pub struct Finished {
     pub warnings: Vec<String>,
     /// Output budget used by the whole cell.
     pub output_used: u64,
+    /// The process goes back to the template and can serve another cell of the same run.
+    pub reusable: bool,
 }
 
 /// The cell failed.
@@ -401,6 +403,7 @@ impl FromWorker {
                 w.blobs(&f.output);
                 w.blobs(&f.warnings);
                 w.num(f.output_used);
+                w.flag(f.reusable);
                 w.finish()
             }
             Self::Failed(f) => {
@@ -456,6 +459,7 @@ impl FromWorker {
                 output: d.list(2, MAX_ITEMS, Decoder::value)?,
                 warnings: d.list(1, MAX_ITEMS, Decoder::owned)?,
                 output_used: d.varint()?,
+                reusable: d.flag()?,
             }),
             0x83 => Self::Failed(Failed {
                 code: d.owned()?,

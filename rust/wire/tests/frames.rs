@@ -78,7 +78,8 @@ fn turns() -> impl Strategy<Value = FromWorker> {
         });
     let finished = (values(), vec(values(), 0..4), vec(any::<String>(), 0..4), any::<u64>())
         .prop_map(|(value, output, warnings, output_used)| {
-            FromWorker::Finished(Finished { value, output, warnings, output_used })
+            let reusable = output_used % 2 == 0;
+            FromWorker::Finished(Finished { value, output, warnings, output_used, reusable })
         });
     let failed = (
         (any::<String>(), any::<String>(), any::<String>()),
@@ -218,7 +219,8 @@ fn lists_of_tiny_items_are_bounded() {
         let output = vec![vec![0]; output];
         let warnings = vec![String::new(); warnings];
         let value = vec![0];
-        FromWorker::Finished(Finished { value, output, warnings, output_used: 0 }).encode()
+        FromWorker::Finished(Finished { value, output, warnings, output_used: 0, reusable: false })
+            .encode()
     };
     assert!(FromWorker::decode(&turn(MAX_ITEMS, MAX_ITEMS)[4..]).is_ok());
     assert!(FromWorker::decode(&turn(MAX_ITEMS + 1, 0)[4..]).is_err());

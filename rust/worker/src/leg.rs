@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use codemode_engine as engine;
-use codemode_wire::{Failed, Fetch, FromWorker, MAX_FRAME, ToWorker, WireError, frame};
+use codemode_wire::{Failed, Fetch, Finished, FromWorker, MAX_FRAME, ToWorker, WireError, frame};
 
 use crate::{confine, sys};
 
@@ -13,12 +13,24 @@ pub(crate) const SOCKET: RawFd = 3;
 /// Longest time for taking an image, nanoseconds.
 const IMAGE_NS: u64 = 6_000_000_000;
 
-/// Serves until the cell has ended, its image is taken or the host hangs up.
+/// Serves cells of one run, one after the other, until one of them does not end well, is
+/// suspended, or the host hangs up.
 pub(crate) fn serve() -> ! {
     engine::on_exhaustion(|turn| {
         send(&turn);
         sys::exit(0)
     });
+    loop {
+        serve_cell();
+        // Only a cell that ended by itself gets here; any other ended the process. The next
+        // one finds the template as it was.
+        engine::reset();
+        confine::disarm_kill_timer();
+    }
+}
+
+/// Serves one leg; comes back only when its cell is complete.
+fn serve_cell() {
     let first = receive();
     let mut turn = match &first {
         ToWorker::Start(start) => {
@@ -34,8 +46,10 @@ pub(crate) fn serve() -> ! {
     drop(first);
     loop {
         send(&turn);
-        if !matches!(turn, FromWorker::Suspended(_)) {
-            sys::exit(0);
+        match turn {
+            FromWorker::Suspended(_) => {}
+            FromWorker::Finished(Finished { reusable: true, .. }) => return,
+            _ => sys::exit(0),
         }
         turn = match receive() {
             ToWorker::Settle(settlements) => engine::settle(&settlements),

@@ -171,6 +171,7 @@ _EITHER = {
     "resolve with getter": (TIME, MEMORY),
     "iterator return": (TIME,),
     "join of holes": (TIME, MEMORY),
+    "sort of many": (TIME, MEMORY),
 }
 
 PROGRAMS: list[Program] = [

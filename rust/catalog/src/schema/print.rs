@@ -161,45 +161,29 @@ impl Printer {
             _ => {}
         }
         let indent = self.style.indent.filter(|_| outermost);
+        let line = indent.map(|indent| format!("\n{indent}"));
+        let before = line.as_deref().unwrap_or(" ");
         self.push("{")?;
         for property in &object.properties {
-            match indent {
-                Some(indent) => {
-                    self.push("\n")?;
-                    self.push(indent)?;
-                    self.push("  ")?;
-                }
-                None => self.push(" ")?,
-            }
+            self.push(before)?;
+            self.push(if indent.is_some() { "  " } else { "" })?;
             self.property(property, levels - 1)?;
             self.push(";")?;
         }
         if let Some(rest) = &object.rest {
-            match indent {
-                Some(indent) => {
-                    self.push("\n")?;
-                    self.push(indent)?;
-                    self.push("  ")?;
-                }
-                None => self.push(" ")?,
-            }
+            self.push(before)?;
+            self.push(if indent.is_some() { "  " } else { "" })?;
             self.push("[key: string]: ")?;
             self.kind(rest, levels - 1)?;
             self.push(";")?;
         }
-        match indent {
-            Some(indent) => {
-                self.push("\n")?;
-                self.push(indent)?;
-                self.push("}")
-            }
-            None => {
-                // One line reads `{ a: string }`: no semicolon after the last property.
-                self.out.pop();
-                self.left += 1;
-                self.push(" }")
-            }
+        if indent.is_none() {
+            // One line reads `{ a: string }`: no semicolon after the last property.
+            self.out.pop();
+            self.left += 1;
         }
+        self.push(before)?;
+        self.push("}")
     }
 
     fn property(&mut self, property: &Property<'_>, levels: usize) -> Option<()> {

@@ -1,0 +1,138 @@
+"""The rows of the table: what is measured, in which unit, and what it should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benches import ours
+from benches.ours import Measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row.
+
+    Attributes:
+        key: Short name; peers give their figures under it.
+        title: What it is.
+        unit: Unit of all figures.
+        target: What it should not exceed (or reach, if more is better).
+        measure: Our figure.
+        more_is_better: For rates.
+    """
+
+    key: str
+    title: str
+    unit: str
+    target: float
+    measure: Measure
+    more_is_better: bool = False
+
+
+def _suspension(key: str, code: str = ours.PARK, answer: object = 1) -> Measure:
+    async def measure(rounds: int) -> float:
+        return (await ours.suspension(rounds, code, answer))[key]
+
+    return measure
+
+
+def _shared(name: str) -> Measure:
+    return lambda rounds: ours.shared(name, rounds)
+
+
+async def _more_with_catalog(rounds: int) -> float:
+    small = await ours.exec_with_catalog(10, rounds)
+    return await ours.exec_with_catalog(5_000, rounds) - small
+
+
+_HEAP = ours.heap(5)
+
+ROWS: tuple[Row, ...] = tuple(
+    Row(
+        key=key,
+        title=title,
+        unit=unit,
+        target=target,
+        measure=measure,
+        more_is_better=key == "throughput",
+    )
+    for key, title, unit, target, measure in (
+        ("import", "import codemode", "ms", 40, ours.import_cold),
+        ("import_warm", "import codemode, asyncio already loaded", "ms", 15, ours.import_warm),
+        (
+            "first_exec",
+            "first exec after import, start of processes included",
+            "ms",
+            10,
+            ours.first_exec,
+        ),
+        ("exec", "exec `return 1+1`, warm", "ms", 0.35, ours.exec_warm),
+        ("throughput", "exec throughput", "1/s", 2500, ours.throughput),
+        ("call", "awaited tool call, one after the other", "µs", 60, ours.call_sequential),
+        ("call_batch", "awaited tool call, each in batches of 16", "µs", 25, ours.call_batch),
+        ("bytes", "small cell suspended: bytes kept", "B", 9000, _suspension("bytes")),
+        ("suspend", "suspend", "ms", 0.6, _suspension("suspend")),
+        ("restore", "restore and finish", "ms", 0.8, _suspension("restore")),
+        ("cycle", "exec, waiting, wait, completed", "ms", 2, _suspension("cycle")),
+        ("suspend_5mb", "5 MB of live objects: suspend", "ms", 5, _suspension("suspend", *_HEAP)),
+        (
+            "restore_5mb",
+            "5 MB of live objects: restore and finish",
+            "ms",
+            5,
+            _suspension("restore", *_HEAP),
+        ),
+        (
+            "bytes_5mb",
+            "5 MB of live objects: bytes kept",
+            "B",
+            5_500_000,
+            _suspension("bytes", *_HEAP),
+        ),
+        ("freed", "20 MB at the peak, all freed: kept", "MB", 0.5, ours.freed),
+        (
+            "cells",
+            "10,000 suspended cells: memory of the host",
+            "MB",
+            200,
+            lambda rounds: ours.cells(10_000 if rounds > 10 else 1_000),
+        ),
+        ("fib", "fib(27)", "ms", 25, _shared("fib")),
+        ("json", "1 MB of JSON built, written and parsed", "ms", 40, _shared("json")),
+        ("string_mb", "1 MB string, guest to host", "ms", 5, _shared("string_mb")),
+        ("rows", "10,000 rows, guest to host", "ms", 25, _shared("rows")),
+        ("late", "answer of the worst hostile script, timeoutMs 500", "ms", 550, ours.late),
+        ("after_kill", "next exec after a kill", "ms", 1, ours.after_kill),
+        ("stall", "stall of the host's loop while the guest spins", "ms", 2, ours.stall),
+        (
+            "build",
+            "catalog of 1,000 tools and description, new",
+            "ms",
+            15,
+            lambda rounds: ours.build(1_000, rounds, unchanged=False),
+        ),
+        (
+            "build_same",
+            "catalog of 1,000 tools and description, unchanged",
+            "ms",
+            1,
+            lambda rounds: ours.build(1_000, rounds, unchanged=True),
+        ),
+        (
+            "search_1k",
+            "search over 1,000 tools",
+            "ms",
+            0.1,
+            lambda rounds: ours.search(1_000, rounds),
+        ),
+        (
+            "search_10k",
+            "search over 10,000 tools",
+            "ms",
+            0.5,
+            lambda rounds: ours.search(10_000, rounds),
+        ),
+        ("exec_5k", "exec with 5,000 tools, more than with 10", "ms", 1, _more_with_catalog),
+        ("wheel", "size of the wheel", "MB", 6, ours.wheel),
+    )
+)
