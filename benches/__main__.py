@@ -52,11 +52,14 @@ def main() -> None:
             others[name] = peers.figures(name, rounds)
         except peers.Missing as why:
             notes.append(f"{name} is missing: {why}")
-    curves = [
-        asyncio.run(make(rounds))
-        for name, make in CURVES.items()
-        if not given.no_curves and (not given.rows or name in given.rows)
-    ]
+    curves = []
+    for name, make in CURVES.items():
+        if given.no_curves or (given.rows and name not in given.rows):
+            continue
+        try:
+            curves.append(asyncio.run(make(rounds)))
+        except Exception as error:  # noqa: BLE001 -- as above
+            notes.append(f"the curve {name} failed: {error!r}"[:300])
     parts = [report.table(figures, others)] if figures else []
     text = "\n\n".join([*parts, *notes, *map(report.curve_table, curves)])
     print("\n" + text)

@@ -21,7 +21,7 @@ class Curve:
 
 async def heap(rounds: int) -> Curve:
     """Live heap against suspend and restore."""
-    lines = []
+    lines: list[tuple[float, ...]] = []
     for megabytes in (0.1, 0.5, 1, 2, 5, 10, 20):
         seen = await ours.suspension(max(3, rounds // 5), *ours.heap(megabytes))
         lines.append((megabytes, seen["suspend"], seen["restore"], seen["bytes"] / 1e3))
@@ -34,7 +34,7 @@ async def heap(rounds: int) -> Curve:
 
 async def catalog(rounds: int) -> Curve:
     """Number of tools against building, searching and starting a cell."""
-    lines = []
+    lines: list[tuple[float, ...]] = []
     for count in (10, 100, 1_000, 5_000, 10_000):
         lines.append(
             (

@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 def shown(value: float | None) -> str:
     """Three digits are enough."""
     if value is None:
-        return "–"
+        return "-"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -31,7 +31,7 @@ def table(rows: list[tuple[Row, float | str]], peers: dict[str, dict[str, float]
     for row, figure in rows:
         others = [shown(found.get(row.key)) for found in peers.values()]
         if isinstance(figure, str):
-            cells = [row.title, row.unit, figure, shown(row.target), "–", *others]
+            cells = [row.title, row.unit, figure, shown(row.target), "-", *others]
         else:
             ratio = row.target / figure if row.more_is_better else figure / row.target
             mark = "" if ratio <= 1 else " ✗"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benches import ours
-from benches.ours import Measure
+
+if TYPE_CHECKING:
+    from benches.ours import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

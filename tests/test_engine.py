@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from codemode import RuntimeUnavailable
-from codemode import CodeMode
+from codemode import CodeMode, RuntimeUnavailable
 from codemode.engine import _POOLS, lease
 from codemode.worker import LiveWorker
 

@@ -42,7 +42,10 @@ GUEST_TO_HOST = [
     ("keys __proto__ and toJSON", """JSON.parse('{"__proto__":1,"toJSON":2}')"""),
     ("method toJSON", "({ toJSON() { return 1; } })"),
     ("cycle", "(() => { const o = { a: [] }; o.a.push(o); return o; })()"),
-    ("deeper than 512", "(() => { let a = []; for (let i = 0; i < 600; i++) a = [a]; return a; })()"),
+    (
+        "deeper than 512",
+        "(() => { let a = []; for (let i = 0; i < 600; i++) a = [a]; return a; })()",
+    ),
 ]
 
 

@@ -7,7 +7,32 @@ blocks, except `Zygote.close()` for as long as a killed process takes to end: bo
 Objects may be used and dropped on any thread.
 """
 
-from typing import final
+from collections.abc import Iterable
+from typing import Any, TypeAlias, final
+
+__all__ = [
+    "CatalogIndex",
+    "Failed",
+    "Fetch",
+    "Finished",
+    "Image",
+    "Leg",
+    "ProtocolError",
+    "Suspended",
+    "Validator",
+    "Worker",
+    "WorkerDied",
+    "Zygote",
+    "decode",
+    "encode",
+    "input_hint",
+    "mcp_index_dts",
+    "mcp_names",
+    "mcp_server_dts",
+    "mcp_signature",
+    "monotonic_ns",
+    "output_hint",
+]
 
 class WorkerDied(Exception):
     """The process at the other end is gone; the message says how it ended if that is known."""
@@ -372,3 +397,96 @@ def decode(data: bytes) -> object:
 
 def monotonic_ns() -> int:
     """Nanoseconds of the clock of `Leg`, the same as `time.monotonic_ns()` on Linux."""
+
+_Entry: TypeAlias = tuple[str, str, str | None, str, str, str | None, str | None]
+_McpTool: TypeAlias = tuple[str, str, str, str | None, str | None]
+
+def input_hint(schema_json: str, max_chars: int = 300) -> str:
+    """A bounded TypeScript-like form of an input schema, required members first."""
+
+def output_hint(schema_json: str, max_chars: int = 850) -> str | None:
+    """The whole output schema as TypeScript; None unless it is closed and fits."""
+
+@final
+class CatalogIndex:
+    """What a catalog needs for hints, search and lookup. Built once, immutable."""
+
+    def __new__(cls, entries: Iterable[_Entry]) -> CatalogIndex:
+        """Reads the entries, which the caller has sorted by id.
+
+        Args:
+            entries: `(id, name, label, description, source, parameters_json, output_json)`.
+        """
+
+    def __len__(self) -> int:
+        """How many entries there are."""
+
+    def search(self, query: str, limit: int) -> list[int]:
+        """Positions of the entries that fit best, best first; all by id for a blank query."""
+
+    def suggest(self, id_or_name: str) -> list[str]:
+        """Up to three ids that are close to an unknown one."""
+
+    def resolve(self, id_or_name: str) -> int | list[str] | None:
+        """Position by exact id or unique name; ids if the name is ambiguous; None if unknown."""
+
+    def hints(self) -> list[tuple[str, str | None]]:
+        """`(input, output)` hints of all entries; made at the first call."""
+
+    def safe_names(self, reserved: list[str]) -> list[tuple[str, int | None, list[str]]]:
+        """`(identifier, position, [])`, or `(identifier, None, ids)` where several have it."""
+
+    def quick_index(self, budget: int) -> tuple[str, int, int]:
+        """Lines of native tools within `budget` characters; how many are shown and left out."""
+
+@final
+class Validator:
+    """A compiled schema. References to files or the network are never followed."""
+
+    def __new__(cls, schema_json: str) -> Validator:
+        """Compiles a declared output.
+
+        Raises:
+            ValueError: The schema is invalid.
+        """
+
+    @staticmethod
+    def for_input(schema_json: str) -> Validator:
+        """Compiles an input schema; one that makes no sense lets everything pass."""
+
+    def check_input(self, value: object) -> Any:
+        """Gives the input, with JSON texts read where the schema wants arrays or objects.
+
+        Raises:
+            ValueError: The text names the field and what was expected.
+        """
+
+    def check_output(self, value: object) -> None:
+        """Checks a result.
+
+        Raises:
+            ValueError: It does not fit; the text never holds the value.
+        """
+
+def mcp_names(
+    servers: list[tuple[str, list[str]]],
+) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """`(key, alias, [(key, alias) of each tool])` of `(server, [tool names])`."""
+
+def mcp_index_dts(servers: list[tuple[str, str, list[str], str | None]]) -> str:
+    """Text of `mcp/index.d.ts`; servers as `(key, name, tool keys, why unavailable)`."""
+
+def mcp_server_dts(
+    key: str,
+    name: str,
+    tools: list[_McpTool],
+    *,
+    resources: bool = False,
+    prompts: bool = False,
+    instructions: str = "",
+    max_bytes: int = 262144,
+) -> str:
+    """Text of `mcp/<server>.d.ts`; tools as `(key, name, description, input, output)`."""
+
+def mcp_signature(tool: _McpTool) -> str:
+    """The declaration of one tool."""

@@ -6,12 +6,13 @@ an SDK configured in the process the spans go nowhere and cost next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .policy import CallEvent, Hooks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from opentelemetry.trace import Span, TracerProvider
 
 # Every attribute that a span may have. No inputs, results or error texts: they may hold secrets.

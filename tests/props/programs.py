@@ -21,10 +21,14 @@ _AWAITED = st.one_of(
     st.just("await new Promise((done) => setTimeout(done, 1, 'late'))"),
     _NUMBERS.map(lambda n: f"await (async () => {n})()"),
     _NUMBERS.map(
-        lambda n: f"await tools.fail({{ text: 'no ' + ({n}) }}).catch((e) => e.name + ':' + e.message)"
+        lambda n: (
+            f"await tools.fail({{ text: 'no ' + ({n}) }}).catch((e) => e.name + ':' + e.message)"
+        )
     ),
     _NUMBERS.map(
-        lambda n: f"(await Promise.allSettled([tools.fail({{ text: 'x' }}), {n}])).map((r) => r.status)"
+        lambda n: (
+            f"(await Promise.allSettled([tools.fail({{ text: 'x' }}), {n}])).map((r) => r.status)"
+        )
     ),
 )
 _STATEMENT = st.one_of(
@@ -43,7 +47,10 @@ _STATEMENT = st.one_of(
     st.just("acc.push(typeof tools.echo, tools.echo === echo);"),
 )
 _END = st.sampled_from(
-    ["return { acc, box: box.get(), big, last: re.lastIndex };", "throw new RangeError('end ' + acc.length);"]
+    [
+        "return { acc, box: box.get(), big, last: re.lastIndex };",
+        "throw new RangeError('end ' + acc.length);",
+    ]
 )
 
 _HEAD = """\

@@ -88,7 +88,7 @@ class CellLives(RuleBasedStateMachine):
                 before = pool.lost
                 os.kill(pool._zygote.pid, signal.SIGKILL)
                 # A program that begins on a dying process may be told so: that is another test.
-                while pool.lost == before:
+                while pool.lost == before:  # noqa: ASYNC110 -- nothing to await
                     await asyncio.sleep(0.001)
 
         self._do(kill())

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _COMMANDS = ("demo", "exec", "tools", "serve", "doctor")
 
@@ -44,4 +47,3 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 class UsageError(Exception):
     """The command was used wrongly; the text says what to do."""
-

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
 
 SUMMARY = "Show code mode at work on built-in sample tools."
 
@@ -105,7 +107,10 @@ def _timeline(console: Any, events: list[Any]) -> None:
         left, width = int(40 * start / longest), max(1, int(40 * took / longest))
         bar = " " * left + "━" * width
         table.add_row(
-            f"{start * 1000:.0f} ms", f"{took * 1000:.0f} ms", bar.ljust(41), end["tool"],
+            f"{start * 1000:.0f} ms",
+            f"{took * 1000:.0f} ms",
+            bar.ljust(41),
+            end["tool"],
             end["outcome"],
         )
     console.print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -13,6 +12,8 @@ from . import UsageError
 from .sources import load_tools, servers_of
 
 if TYPE_CHECKING:
+    import argparse
+
     from codemode import Result, Tool
 
 SUMMARY = "Run one program and print its result."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from codemode.mcp import serve as _serve
+
+if TYPE_CHECKING:
+    import argparse
 
 SUMMARY = "Serve exec and wait over MCP in front of the servers of a configuration."
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from . import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from codemode import Extension, Tool
 
 

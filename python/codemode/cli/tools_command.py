@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import UsageError
 from .sources import load_tools, servers_of
+
+if TYPE_CHECKING:
+    import argparse
 
 SUMMARY = "Look into a catalog: list, search, describe, dts."
 

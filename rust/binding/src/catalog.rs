@@ -47,13 +47,13 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (schema_json, max_chars = codemode_catalog::INPUT_HINT_CHARS))]
+#[pyo3(signature = (schema_json, max_chars = codemode_catalog::INPUT_HINT_CHARS), text_signature = "(schema_json, max_chars=300)")]
 fn input_hint(schema_json: Text, max_chars: usize) -> String {
     codemode_catalog::input_hint(&parse_schema(&schema_json.0), max_chars)
 }
 
 #[pyfunction]
-#[pyo3(signature = (schema_json, max_chars = codemode_catalog::OUTPUT_HINT_CHARS))]
+#[pyo3(signature = (schema_json, max_chars = codemode_catalog::OUTPUT_HINT_CHARS), text_signature = "(schema_json, max_chars=850)")]
 fn output_hint(schema_json: Text, max_chars: usize) -> Option<String> {
     codemode_catalog::output_hint(&parse_schema(&schema_json.0), max_chars)
 }
@@ -268,7 +268,7 @@ fn declaration((key, name, description, input, output): ToolTuple) -> ToolDeclar
     prompts = false,
     instructions = Text(String::new()),
     max_bytes = codemode_catalog::mcp::MAX_FILE_BYTES,
-))]
+), text_signature = "(key, name, tools, *, resources=False, prompts=False, instructions='', max_bytes=262144)")]
 fn py_mcp_server_dts(
     key: String,
     name: Text,

@@ -13,7 +13,7 @@ use crate::text::lossy;
 /// `TypeError` if something in it has no JSON form, `ValueError` for a cycle, too deep nesting or
 /// more than `max_bytes` bytes; the messages have the path and the type of the culprit.
 #[pyfunction]
-#[pyo3(signature = (value, max_bytes = 64 << 20))]
+#[pyo3(signature = (value, max_bytes = 64 << 20), text_signature = "(value, max_bytes=67108864)")]
 pub(crate) fn encode<'py>(
     value: &Bound<'py, PyAny>,
     max_bytes: usize,

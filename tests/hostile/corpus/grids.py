@@ -1,5 +1,7 @@
 """Built-ins that run natively for ever, or nearly: every method on receivers of absurd size."""
 
+# ruff: noqa: E501, ISC004 -- a program is one line, however long
+
 from __future__ import annotations
 
 from typing import Any
@@ -158,8 +160,10 @@ _READERS = {
     "Uint8Array": ("new Uint8Array(like)", THROWN),
     "Uint8Array.from": ("Uint8Array.from(like)", THROWN),
     "JSON.stringify replacer": (
-        "JSON.stringify({}, new Proxy([], "
-        "{get: (t, k) => k === 'length' ? 2**53 - 1 : '' + String(k)}))",
+        (
+            "JSON.stringify({}, new Proxy([], "
+            "{get: (t, k) => k === 'length' ? 2**53 - 1 : '' + String(k)}))"
+        ),
         TIME,
     ),
     "JSON.stringify": (f"JSON.stringify({_PROXY})", TIME),

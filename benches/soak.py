@@ -1,0 +1,148 @@
+"""Mixed load for a while: exec, suspend, wait, abort, kill.
+
+    python -m benches.soak [--seconds 1800] [--at-once 8]
+
+Every cell has a known answer. Prints, per tenth of the time, what was done and how large the host
+was; fails if an answer is wrong or missing, or if processes, descriptors or memory are left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benches.ours import resident_mb
+
+from codemode import CodeMode, CodeModeRun, Completed, Failed, Result, Tool, Waiting
+from codemode.store import STORE
+
+
+@dataclass(slots=True)
+class Soak:
+    """What has happened.
+
+    Attributes:
+        done: Cells by kind.
+        wrong: Answers that were not the expected ones, at most 20.
+        rates: Cells per second in each tenth.
+        sizes: Resident size of the host at the end of each tenth, MB.
+        left: What was not given back at the end.
+    """
+
+    done: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self) -> int:
+        """All of them."""
+        return sum(self.done.values())
+
+
+def _descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def _children() -> set[str]:
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        found.update((task / "children").read_text("ascii").split())
+    return found
+
+
+class _Load:
+    def __init__(self, run: CodeModeRun, soak: Soak, chance: random.Random) -> None:
+        self.run = run
+        self.soak = soak
+        self.chance = chance
+
+    async def one(self) -> None:
+        kinds = ("exec", "calls", "suspend", "wait_twice", "loop", "memory", "abort", "kill")
+        kind = self.chance.choices(kinds, (30, 20, 20, 10, 2, 2, 10, 2))[0]
+        problem = await getattr(self, kind)(self.chance.randrange(1_000_000))
+        self.soak.done[kind] += 1
+        if problem is not None and len(self.soak.wrong) < 20:
+            self.soak.wrong.append(f"{kind}: {problem!r}"[:600])
+
+    async def _whole(self, code: str) -> Result:
+        result = await self.run.exec({"code": code})
+        while isinstance(result, Waiting):
+            result = await self.run.wait({"runId": result.run_id})
+        return result
+
+    async def _gives(self, code: str, value: Any) -> Result | None:
+        result = await self._whole(code)
+        return None if isinstance(result, Completed) and result.value == value else result
+
+    async def exec(self, n: int) -> Result | None:
+        return await self._gives(f"return [{n}, 'x'.repeat(10)]", [n, "x" * 10])
+
+    async def calls(self, n: int) -> Result | None:
+        return await self._gives(
+            f"const a = await Promise.all([1, 2, 3, 4].map(i => tools.get({{n: {n} + i}})));"
+            "return a.reduce((x, y) => x + y, 0)",
+            4 * n + 10,
+        )
+
+    async def suspend(self, n: int) -> Result | None:
+        return await self._gives(
+            f"const m = new Map([[{n}, 'kept']]); const p = tools.slow({{n: {n}}});"
+            f"await yield_control(); return [await p, m.get({n})]",
+            [n, "kept"],
+        )
+
+    async def wait_twice(self, n: int) -> Result | None:
+        return await self._gives(
+            f"let n = {n}; for (let i = 0; i < 2; i++) {{ await yield_control(); n += i + 1; }}"
+            "return n",
+            n + 3,
+        )
+
+    async def loop(self, _: int) -> Result | None:
+        result = await self.run.exec({"code": "for (;;);"})
+        return None if isinstance(result, Failed) and result.limit == "time" else result
+
+    async def memory(self, _: int) -> Result | None:
+        result = await self.run.exec({"code": "const a = []; for (;;) a.push([...a])"})
+        right = isinstance(result, Failed) and result.limit in ("memory", "time")
+        return None if right else result
+
+    async def abort(self, n: int) -> Result | None:
+        task = asyncio.create_task(self._whole(f"await tools.slow({{n: {n}}}); return 1"))
+        await asyncio.sleep(self.chance.random() * 0.01)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            result = await task
+            return None if isinstance(result, Completed) else result
+        return None
+
+    async def kill(self, _: int) -> Result | None:
+        """Some worker, perhaps of another cell, which is then allowed to say so."""
+        task = asyncio.create_task(self.run.exec({"code": "for (;;);"}))
+        await asyncio.sleep(0.01)
+        for cell in self.run._cells:
+            live = cell._live
+            if live is not None and live._worker.pid and cell is not None:
+                # Only our own loop may be hit: the others have to give their answers.
+                if cell._budget is not None and task in _tasks_of(cell):
+                    os.kill(live._worker.pid, signal.SIGKILL)
+                    break
+        else:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            result = await task
+            right = isinstance(result, Failed) and result.code in ("runtime_unavailable", "timeout")
+            return None if right else result
+        return None
