@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from benches.ours import resident_mb
-
 from codemode import CodeMode, CodeModeRun, Completed, Failed, Result, Tool, Waiting
 from codemode.store import STORE
 
@@ -63,7 +62,8 @@ def _children() -> set[str]:
 
 
 class _Load:
-    def __init__(self, run: CodeModeRun, soak: Soak, chance: random.Random) -> None:
+    def __init__(self, cm: CodeMode, run: CodeModeRun, soak: Soak, chance: random.Random) -> None:
+        self.cm = cm
         self.run = run
         self.soak = soak
         self.chance = chance
@@ -129,20 +129,102 @@ class _Load:
         return None
 
     async def kill(self, _: int) -> Result | None:
-        """Some worker, perhaps of another cell, which is then allowed to say so."""
-        task = asyncio.create_task(self.run.exec({"code": "for (;;);"}))
-        await asyncio.sleep(0.01)
-        for cell in self.run._cells:
-            live = cell._live
-            if live is not None and live._worker.pid and cell is not None:
-                # Only our own loop may be hit: the others have to give their answers.
-                if cell._budget is not None and task in _tasks_of(cell):
+        """A worker that is killed in the middle of a loop."""
+        run = self.cm.run([_get()])
+        task = asyncio.create_task(run.exec({"code": "for (;;);"}))
+        for _ in range(100):
+            await asyncio.sleep(0.005)
+            live = next((cell._live for cell in run._cells), None)
+            if live is not None and live._worker.pid:
+                with contextlib.suppress(ProcessLookupError):
                     os.kill(live._worker.pid, signal.SIGKILL)
-                    break
-        else:
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            result = await task
-            right = isinstance(result, Failed) and result.code in ("runtime_unavailable", "timeout")
-            return None if right else result
-        return None
+                break
+        result = await task
+        await run.close()
+        right = isinstance(result, Failed) and result.code in ("runtime_unavailable", "timeout")
+        return None if right else result
+
+
+def _get() -> Tool:
+    async def execute(given: Any, _: Any) -> Any:
+        return given["n"]
+
+    return Tool(name="get", execute=execute)
+
+
+def _slow(chance: random.Random) -> Tool:
+    async def execute(given: Any, _: Any) -> Any:
+        await asyncio.sleep(chance.random() * 0.02)
+        return given["n"]
+
+    return Tool(name="slow", execute=execute)
+
+
+async def soak(seconds: float, at_once: int = 8, seed: int = 1) -> Soak:
+    """Runs the load for so long.
+
+    Args:
+        seconds: How long.
+        at_once: Cells at once.
+        seed: Of the choices.
+    """
+    result = Soak()
+    chance = random.Random(seed)
+    limits = {"timeoutMs": 2_000, "memoryLimitBytes": 16 << 20}
+    processes = _children()
+    async with CodeMode({"enabled": True, **limits}) as cm:
+        await cm.ready()
+        run = cm.run([_get(), _slow(chance)])
+        load = _Load(cm, run, result, chance)
+        for _ in range(20):
+            await load.one()
+        begun = time.monotonic()
+
+        async def client() -> None:
+            while time.monotonic() < begun + seconds:
+                await load.one()
+
+        async def clerk() -> None:
+            last = result.cells
+            for tenth in range(1, 11):
+                await asyncio.sleep(max(0.0, begun + seconds * tenth / 10 - time.monotonic()))
+                result.rates.append((result.cells - last) / (seconds / 10))
+                last = result.cells
+                result.sizes.append(resident_mb())
+
+        descriptors = _descriptors()
+        # No test of an outcome depends on how long this takes.
+        await asyncio.gather(clerk(), *(client() for _ in range(at_once)))
+        if run._cells or len(STORE):
+            result.left.append(f"{len(run._cells)} cells, {len(STORE)} slots")
+        if _descriptors() > descriptors + 4:
+            result.left.append(f"{_descriptors() - descriptors} descriptors")
+        if run._tasks:
+            result.left.append(f"{len(run._tasks)} tools")
+    for _ in range(200):
+        if _children() <= processes:
+            break
+        await asyncio.sleep(0.01)
+    else:
+        result.left.append(f"processes {_children() - processes}")
+    return result
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="python -m benches.soak", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=1800)
+    parser.add_argument("--at-once", type=int, default=8)
+    given = parser.parse_args()
+    seen = asyncio.run(soak(given.seconds, given.at_once))
+    print("cells/s   " + " ".join(f"{x:7.0f}" for x in seen.rates))
+    print("host MB   " + " ".join(f"{x:7.1f}" for x in seen.sizes))
+    print(f"{seen.cells} cells: " + ", ".join(f"{n} {kind}" for kind, n in seen.done.items()))
+    for problem in (*seen.wrong, *(f"left behind: {what}" for what in seen.left)):
+        print(problem)
+    if seen.wrong or seen.left or seen.sizes[-1] > seen.sizes[0] + 64:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -125,7 +125,7 @@ fn arrays_tuples_and_unions_read_well() {
         "f": {"enum": [true, false, "auto"]}, "g": false, "h": {"type": ["array", "string"]}}});
     assert_eq!(
         hint(schema),
-        r#"{ a?: string[]; b?: Array<{ k?: string }>; c?: [string, (number | null)?]; "#.to_owned()
+        "{ a?: string[]; b?: Array<{ k?: string }>; c?: [string, (number | null)?]; ".to_owned()
             + r#"d?: [string, ...Array<unknown>]; e?: string | Array<"x" | "y">; "#
             + r#"f?: boolean | "auto"; g?: never; h?: string | unknown[] }"#
     );

@@ -319,9 +319,10 @@ unsafe extern "C" fn cancel(
     argc: c_int,
     argv: *mut JSValue,
 ) -> JSValue {
-    let id = number(Args(argv, argc).at(0));
+    // What is no id of a timer becomes 0, which none has.
+    let id = number(Args(argv, argc).at(0)) as u32;
     let found = vm::cell(|c| {
-        let key = c.timers.keys().find(|(_, t)| f64::from(*t) == id).copied();
+        let key = c.timers.keys().find(|(_, timer)| *timer == id).copied();
         key.and_then(|k| c.timers.remove(&k))
     });
     drop(found.map(Js::own));

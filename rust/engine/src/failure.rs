@@ -109,16 +109,13 @@ fn drop_pending() {
 }
 
 fn read(object: &Js, name: &str) -> Option<String> {
-    match object
+    let text = object
         .get(name)
-        .and_then(|v| if v.is_undefined() { Ok(None) } else { v.to_text().map(Some) })
-    {
-        Ok(text) => text,
-        Err(Thrown) => {
-            drop_pending();
-            None
-        }
-    }
+        .and_then(|value| if value.is_undefined() { Ok(None) } else { value.to_text().map(Some) });
+    text.unwrap_or_else(|Thrown| {
+        drop_pending();
+        None
+    })
 }
 
 fn headline(reason: JSValue, out: &mut String) {

@@ -57,10 +57,6 @@ impl Js {
         Self(unsafe { qjs::JS_DupValue(ctx(), raw) })
     }
 
-    pub(crate) fn undefined() -> Self {
-        Self(UNDEFINED)
-    }
-
     pub(crate) fn raw(&self) -> JSValue {
         self.0
     }

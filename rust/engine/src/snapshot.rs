@@ -1,7 +1,8 @@
 //! Images: what differs from the template, page by page, compressed.
 //!
 //! Layout: [`Head`] as little-endian words, then one LZ4 block of page numbers (u32 each),
-//! the cell's tables, and the pages (XORed with the template's page where there is one).
+//! the cell's tables, and the pages (each combined by xor with
+//! the template's page where there is one).
 //! Only taken between jobs, when no native frame is live; only restored in a fresh fork.
 
 use std::cell::{Cell, RefCell};

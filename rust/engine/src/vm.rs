@@ -240,18 +240,19 @@ const GLOBALS: &[PreludeFile] = prelude![
 const BRIDGE: PreludeFile =
     PreludeFile { name: "codemode:bridge", source: include_str!("../guest/bridge.js") };
 
+static MALLOC: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
+    js_calloc: Some(arena::calloc),
+    js_malloc: Some(arena::malloc),
+    js_free: Some(arena::free),
+    js_realloc: Some(arena::realloc),
+    js_malloc_usable_size: Some(arena::usable_size),
+};
+
 /// Builds the template VM in this process: engine, context, prelude. `build` identifies the
 /// executable; `stack` is the address range of the native stack.
 pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), TemplateError> {
     arena::map()?;
     let vm = VM.get();
-    static MALLOC: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
-        js_calloc: Some(arena::calloc),
-        js_malloc: Some(arena::malloc),
-        js_free: Some(arena::free),
-        js_realloc: Some(arena::realloc),
-        js_malloc_usable_size: Some(arena::usable_size),
-    };
     // SAFETY: the first and only creation; J1 and J2 hold from here on.
     unsafe {
         let rt = qjs::JS_NewRuntime2(&raw const MALLOC, ptr::null_mut());
@@ -755,7 +756,7 @@ fn finish(main: JSValue) -> FromWorker {
         encoded = values::encode_prefix(value.raw(), &mut out, room);
         let kept = out.json_len();
         let mut whole = Encoder::new();
-        if let Ok(_) = values::encode(value.raw(), &mut whole, u64::MAX) {
+        if values::encode(value.raw(), &mut whole, u64::MAX).is_ok() {
             let omitted = whole.json_len().saturating_sub(kept);
             if omitted == 0 {
                 out = whole;
@@ -763,7 +764,7 @@ fn finish(main: JSValue) -> FromWorker {
                 cell(|c| {
                     c.warnings.push(format!(
                         "the value was cut at the output limit: {omitted} bytes of JSON omitted"
-                    ))
+                    ));
                 });
             }
         }

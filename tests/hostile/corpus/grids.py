@@ -1,6 +1,6 @@
 """Built-ins that run natively for ever, or nearly: every method on receivers of absurd size."""
 
-# ruff: noqa: E501, ISC004 -- a program is one line, however long
+
 
 from __future__ import annotations
 

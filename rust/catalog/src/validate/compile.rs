@@ -61,7 +61,7 @@ impl Compiled {
     pub(super) fn strict(schema: &Value) -> Result<Self, String> {
         let work = || {
             any_draft(&relaxed(schema, false))
-                .map_err(|error| clip(&comment_line(&format!("{error:#}"), 600), 400))
+                .map_err(|error| clip(&comment_line(&error, 600), 400))
         };
         with_room(schema, work)
             .unwrap_or_else(|| Err("it is nested too deep to be compiled".to_owned()))
@@ -87,7 +87,7 @@ impl Compiled {
     }
 }
 
-fn any_draft(schema: &Value) -> Result<Compiled, CompileError> {
+fn any_draft(schema: &Value) -> Result<Compiled, String> {
     let first = match compile(schema, DRAFTS[0]) {
         Ok(compiled) => return Ok(compiled),
         Err(error) => error,
@@ -95,7 +95,7 @@ fn any_draft(schema: &Value) -> Result<Compiled, CompileError> {
     compile(schema, DRAFTS[1]).map_err(|_| first)
 }
 
-fn compile(schema: &Value, draft: Draft) -> Result<Compiled, CompileError> {
+fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> {
     let mut compiler = Compiler::new();
     compiler.set_default_draft(draft);
     compiler.use_loader(Box::new(Nowhere));
@@ -103,9 +103,14 @@ fn compile(schema: &Value, draft: Draft) -> Result<Compiled, CompileError> {
         compiler.register_format(Format { name, func: |_| Ok(()) });
     }
     let mut schemas = Schemas::new();
-    compiler.add_resource(PLACE, schema.clone())?;
-    let root = compiler.compile(PLACE, &mut schemas)?;
+    compiler.add_resource(PLACE, schema.clone()).map_err(explain)?;
+    let root = compiler.compile(PLACE, &mut schemas).map_err(explain)?;
     Ok(Compiled { schemas, root })
+}
+
+#[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
+fn explain(error: CompileError) -> String {
+    format!("{error:#}").replace(PLACE, "")
 }
 
 /// Refuses to load anything.

@@ -96,7 +96,7 @@ fn json_string(v: &str) -> String {
             '\u{8}' => out += "\\b",
             '\u{c}' => out += "\\f",
             c if c < ' ' => {
-                out.extend(['\\', 'u', '0', '0', hex(c as u32 >> 4), hex(c as u32 & 15)])
+                out.extend(['\\', 'u', '0', '0', hex(c as u32 >> 4), hex(c as u32 & 15)]);
             }
             c => out.push(c),
         }
