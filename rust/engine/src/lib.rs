@@ -9,15 +9,17 @@ mod bridge;
 mod cell;
 mod failure;
 mod js;
+mod leg;
+mod outcome;
 mod single;
 mod snapshot;
+mod template;
 mod tools;
 mod values;
 mod vm;
 
 pub use arena::{MapError, fail_after};
+pub use leg::{resume, settle, start, suspend};
 pub use snapshot::{RestoreError, template_bytes, template_hash, words_into};
-pub use vm::{
-    ExhaustionHandler, Fetcher, TemplateError, build_template, monotonic_ns, on_exhaustion, reset,
-    resume, settle, start, suspend,
-};
+pub use template::{TemplateError, build_template};
+pub use vm::{ExhaustionHandler, Fetcher, monotonic_ns, on_exhaustion, reset};
