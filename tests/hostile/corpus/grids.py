@@ -1,7 +1,5 @@
 """Built-ins that run natively for ever, or nearly: every method on receivers of absurd size."""
 
-
-
 from __future__ import annotations
 
 from typing import Any
