@@ -625,3 +625,40 @@ async def test_a_host_may_run_a_program_where_the_model_does_not_see_code_mode()
         assert (result.status, result.value) == ("completed", 0)
         with pytest.raises(RuntimeError, match="not engaged"):
             await run.call("exec", code("return 1"))
+
+
+@pytest.mark.req("exe.13")
+@pytest.mark.parametrize(
+    "program",
+    [
+        "await new Promise(() => {})",
+        "await { then() {} }",
+        "const t = setTimeout(() => {}, 60000); clearTimeout(t); await new Promise(() => {})",
+        "await tools.echo({}); await new Promise(() => {})",
+    ],
+)
+async def test_a_promise_that_nothing_can_settle_fails_at_once(make_run: Any, program: str) -> None:
+    run = make_run([ECHO], config={"timeoutMs": 60_000})
+    result = await run.exec(code(program))
+    while result.status == "waiting" and result.pending_tool_calls:
+        result = await run.wait({"runId": result.run_id})
+    assert (result.status, result.code) == ("failed", "internal_error")
+    assert "nothing left to wait for" in result.error
+
+
+@pytest.mark.req("snp.3")
+async def test_no_two_vms_share_random_numbers_and_time_goes_on_after_a_restore() -> None:
+    program = """
+        const before = [Math.random(), crypto.randomUUID()];
+        const then = Date.now();
+        await yield_control();
+        return { before, after: [Math.random(), crypto.randomUUID()], slept: Date.now() - then };
+    """
+    async with CodeMode(True) as cm:
+        run = cm.run([ECHO])
+        waiting = [await run.exec(code(program)) for _ in range(8)]
+        await asyncio.sleep(0.05)
+        values = [(await run.wait({"runId": w.run_id})).value for w in waiting]
+    drawn = [x for v in values for x in (*v["before"], *v["after"])]
+    assert len(set(drawn)) == len(drawn) == 32
+    assert all(v["slept"] >= 50 for v in values)
