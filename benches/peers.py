@@ -90,7 +90,9 @@ def _run(command: list[str], where: Path) -> str:
             timeout=_PATIENCE_S,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise Missing(f"it took longer than {_PATIENCE_S} s") from None
+    except OSError as error:
         raise Missing(str(error)) from None
     if done.returncode:
         words = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]

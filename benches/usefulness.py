@@ -88,8 +88,8 @@ TASKS = (
     Task(
         name="follow a chain",
         code=(
-            "let id = 'o0'; const seen = []; while (id) { const o = await tools.get_order({id}); seen.push(o.id);"
-            " id = (await tools.next_order({id: o.id})).id; } return seen.length"
+            "let id = 'o0'; const seen = []; while (id) { const [o, next] = await Promise.all("
+            "[tools.get_order({id}), tools.next_order({id})]); seen.push(o.id); id = next.id; } return seen.length"
         ),
         answer=6,
     ),

@@ -48,7 +48,6 @@ class ScriptedModel:
         self.model = model
         self.payloads: list[Mapping[str, Any]] = []
         self._turns = list(turns)
-        self._calls = 0
 
     def payload(self, request: ModelRequest) -> dict[str, Any]:
         """Tools in the form of the Messages API, so that the guard can read them."""
@@ -74,11 +73,12 @@ class ScriptedModel:
         text = turn.get("text", "")
         if text:
             yield text
-        made = []
-        for name, given in calls:
-            self._calls += 1
-            made.append(ToolCall(id=f"call-{self._calls}", name=name, input=given))
-        yield Reply(text=text, calls=tuple(made), usage=Usage(input=100, output=10))
+        before = sum(len(entry.get("calls", ())) for entry in payload["request"].entries)
+        made = tuple(
+            ToolCall(id=f"call-{number}", name=name, input=given)
+            for number, (name, given) in enumerate(calls, before + 1)
+        )
+        yield Reply(text=text, calls=made, usage=Usage(input=100, output=10))
 
     def tools_shown(self, number: int = -1) -> list[str]:
         """Names of the tools in a request."""

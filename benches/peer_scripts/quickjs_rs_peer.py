@@ -1,6 +1,7 @@
 """quickjs-rs: QuickJS in wasmtime inside the host's process."""
 
 import asyncio
+import time
 
 from benches.programs import SHARED
 from common import attempt, fresh, importing, median_ms, median_ms_async, report
@@ -16,7 +17,11 @@ def once(code: str):
 
 def timed(code: str, right) -> float:
     code = "(() => {" + code.replace("{return}", "return") + "})()"
+    before = time.perf_counter()
     assert right(once(code))
+    first = time.perf_counter() - before
+    if first > 2:
+        return first * 1e3
     return median_ms(lambda: once(code), 3)
 
 

@@ -48,7 +48,11 @@ TOOLS = (
 async def talk(
     form: str, *turns: Any, config: Any = True, **more: Any
 ) -> AsyncIterator[tuple[ModelServer, Agent]]:
-    async with talk(form, *turns, **more) as (server, agent):
+    async with (
+        ModelServer(*turns) as server,
+        CodeMode(config) as cm,
+        Agent(cm, provider(form, server.url), tools=TOOLS, **more) as agent,
+    ):
         yield server, agent
 
 

@@ -110,8 +110,8 @@ def _watched(patched: Any = Pool) -> Any:
     """Tells each program which workers it got."""
     take = patched.take
 
-    async def watching(self: Pool, **kwargs: Any) -> Any:
-        live = await take(self, **kwargs)
+    async def watching(self: Pool, owner: object, **kwargs: Any) -> Any:
+        live = await take(self, owner, **kwargs)
         seen = _current.get()
         if seen is not None:
             seen.workers.append(live._worker)

@@ -125,11 +125,12 @@ async def test_nothing_of_the_hosts_memory_is_in_a_worker(busy: Any) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="reads the memory of another process")
 @pytest.mark.req("exe.16", "saf.3")
-async def test_nothing_of_one_cell_is_in_the_worker_of_the_next() -> None:
+async def test_nothing_of_one_run_is_in_the_worker_of_another() -> None:
     async with CodeMode({"enabled": True, "timeoutMs": 20_000}) as cm:
-        run = cm.run([nothing()])
+        # A process may serve further cells of its run; its own heap is of that run then.
+        earlier, run = cm.run([nothing()]), cm.run([nothing()])
         word = "earlier" + secrets.token_hex(8)
-        done = await run.exec({"code": f"globalThis.x = '{word}'; return x.length"})
+        done = await earlier.exec({"code": f"globalThis.x = '{word}'; return x.length"})
         assert isinstance(done, Completed)
         task = asyncio.create_task(run.exec({"code": "for (;;);"}))
         worker = await worker_of(run)

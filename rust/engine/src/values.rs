@@ -129,7 +129,11 @@ impl Walk<'_> {
                     with_utf8(v, |text| self.string(text))?;
                 }
                 qjs::JS_TAG_BIG_INT | qjs::JS_TAG_SHORT_BIG_INT => {
-                    with_utf8(v, |digits| bigint(self.out, digits))?;
+                    if !with_utf8(v, |digits| bigint(self.out, digits))? {
+                        return Err(Refused::Shape(format!(
+                            "an integer of more than {MAX_DIGITS} digits; send it as a string"
+                        )));
+                    }
                 }
                 qjs::JS_TAG_SYMBOL => {
                     let text = vm::helper("symbolText").call(crate::js::UNDEFINED, &[v])?;
@@ -353,11 +357,17 @@ fn push_step(path: &mut String, step: &Step) {
     };
 }
 
-fn bigint(out: &mut Encoder, digits: &str) {
+/// Most digits of an integer: more than this Python does not read either.
+const MAX_DIGITS: usize = 4300;
+
+/// Writes an integer; false if it has too many digits.
+fn bigint(out: &mut Encoder, digits: &str) -> bool {
     match digits.parse::<i64>() {
         Ok(n) if n.abs() <= codemode_wire::MAX_SAFE_INTEGER => out.int(n),
+        _ if digits.trim_start_matches('-').len() > MAX_DIGITS => return false,
         _ => out.bigint(digits),
     }
+    true
 }
 
 /// The longest prefix of `text` that takes at most `room` bytes as a JSON string.
