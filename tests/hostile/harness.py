@@ -142,9 +142,13 @@ async def _one(cm: CodeMode, program: Program, seen: Seen) -> None:
         seen.result = await asyncio.wait_for(run.exec(asked), program.timeout_ms / 1000 + HANG_S)
     seen.seconds = time.monotonic() - before
     _current.set(None)
-    then = await cm.run([nothing()]).exec({"code": PROBE})
-    seen.next_value = then.value if isinstance(then, Completed) else then
-    await run.close()
+    try:
+        probe = cm.run([nothing()]).exec({"code": PROBE})
+        then = await asyncio.wait_for(probe, 10 + HANG_S)
+        seen.next_value = then.value if isinstance(then, Completed) else then
+        await asyncio.wait_for(run.close(), HANG_S)
+    except asyncio.TimeoutError:
+        seen.next_value = "the next exec, or the end of the run, hangs"
 
 
 async def run_all(programs: Iterable[Program]) -> Batch:

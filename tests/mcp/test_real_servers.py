@@ -13,7 +13,8 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from tests.mcp.helpers import config, started, until
 
-from codemode.mcp import McpCallError, McpServers, McpUnavailable
+from codemode import CodeMode
+from codemode.mcp import McpCallError, McpServers, McpSurface, McpUnavailable
 from codemode.mcp.bridge import McpBridge
 from codemode.mcp.results import call_result
 from codemode.scope import Scope
@@ -195,3 +196,46 @@ async def test_a_refused_http_server_says_the_status(port: int) -> None:
         assert "401 Unauthorized" in running.snapshot.unavailable["web"]
         with pytest.raises(McpUnavailable, match="401"):
             await running.call_tool("web", "add", {})
+
+
+@pytest.mark.req("mcp.1", "mcp.2", "mcp.3", "mcp.4", "wai.1")
+async def test_a_program_uses_the_real_servers_and_is_suspended_on_a_slow_one(
+    npm_bin: Path, tmp_path: Path
+) -> None:
+    note = str(tmp_path / "note.txt")
+    servers = config(
+        every={"command": str(npm_bin / "mcp-server-everything")},
+        files={"command": str(npm_bin / "mcp-server-filesystem"), "args": [str(tmp_path)]},
+    )
+    program = f"""
+        const echoed = await MCP.every.echo({{ message: "hi" }});
+        await MCP.files.writeFile({{ path: {json.dumps(note)}, content: "written by a program" }});
+        const read = await MCP.files.readTextFile({{ path: {json.dumps(note)} }});
+        const paths = (await API.list("mcp")).files.map((f) => f.path);
+        const types = (await API.read("mcp/files.d.ts")).content;
+        const slow = await MCP.every.triggerLongRunningOperation({{ duration: 1.5, steps: 1 }});
+        return {{
+          echoed: echoed.content[0].text, read: read.content[0].text, paths,
+          typed: /function writeFile\\(input: \\{{[^}}]*content: string/.test(types),
+          slow: slow.content[0].text, hidden: ALL_TOOLS.length,
+        }};
+    """
+    async with McpServers(servers, ready_within=60) as running, CodeMode(True) as cm:
+        run = cm.run(
+            McpBridge(running).tools(),
+            extensions=[McpSurface(running)],
+            config={"timeoutMs": 1000},
+        )
+        result = await run.exec({"code": program})
+        waits = 0
+        while result.status == "waiting":
+            waits += 1
+            result = await run.wait({"runId": result.run_id})
+    assert result.status == "completed", result.to_dict()
+    value = result.value
+    assert waits >= 1
+    assert "hi" in value["echoed"]
+    assert (value["read"], value["hidden"]) == ("written by a program", 0)
+    assert sorted(value["paths"]) == ["mcp/every.d.ts", "mcp/files.d.ts", "mcp/index.d.ts"]
+    assert value["typed"]
+    assert "completed" in value["slow"]
