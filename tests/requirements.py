@@ -82,6 +82,3 @@ REQUIREMENTS: dict[str, str] = {
     "saf.5": "no confinement, no run",
     "rec.1": "restart recovery",
 }
-
-# Rules whose part of the product does not exist yet.
-NOT_BUILT = {"ns.1", "ns.2", "ns.3"}

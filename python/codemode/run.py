@@ -444,6 +444,11 @@ class CodeModeRun:
             return view.catalog_blob()
         if kind == _FETCH_NAMES:
             return view.names_blob()
+        if kind == _FETCH_API_LIST:
+            lists = (e.fetch(kind, argument, view) for e in self._extensions)
+            return _encode(
+                [file for files in lists if files is not NotImplemented for file in files]
+            )
         for extension in self._extensions:
             value = extension.fetch(kind, argument, view)
             if value is not NotImplemented:

@@ -14,12 +14,14 @@ from .anthropic import AnthropicMessages
 from .loop import Agent, Answer, TooManyTurns
 from .messages import ModelRequest, Price, Provider, Reply, ToolCall, Usage
 from .openai import OpenAIChat, OpenAIResponses
+from .spawner import LoopSpawner
 from .transcript import Transcript
 
 __all__ = [
     "Agent",
     "Answer",
     "AnthropicMessages",
+    "LoopSpawner",
     "ModelRequest",
     "OpenAIChat",
     "OpenAIResponses",

@@ -115,7 +115,6 @@
   frozen("yield_control", freeze({
     yield_control(reason) { return host.yieldControl(reason); },
   }.yield_control));
-  frozen("namespaces", freeze(create(null)));
 
   const deepFreeze = (v) => {
     if (typeof v === "object" && v !== null) {
@@ -159,8 +158,10 @@
   frozen("API", freeze(api));
 
   // Globals that only some runs have; called before the cell starts.
+  const { extras } = host;
   helpers.install = (spec) => {
     if (spec.mcp) lazy("MCP", () => buildMcp(host.fetch("mcpNames", "")));
+    extras(spec);
   };
 
   const groups = ["resources", "prompts"];

@@ -47,6 +47,8 @@ const GLOBALS: &[PreludeFile] = prelude![
     "base", "inspect", "console", "timers", "encoding", "urlparse", "url", "crypto", "misc",
     "locale", "collate", "dates", "clone",
 ];
+const EXTRAS: PreludeFile =
+    PreludeFile { name: "codemode:extras", source: include_str!("../guest/extras.js") };
 const BRIDGE: PreludeFile =
     PreludeFile { name: "codemode:bridge", source: include_str!("../guest/bridge.js") };
 
@@ -112,6 +114,7 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     }
     drop(boxes);
     let host = host_object();
+    run_prelude(&EXTRAS, &host, define_frozen)?;
     run_prelude(&BRIDGE, &host, define_frozen)?;
     for file in GLOBALS {
         run_prelude(file, &host, define_global)?;
