@@ -75,6 +75,7 @@ class Saboteur:
         while live._worker.pid is None and time.monotonic() < end:
             pool._poll()
         pid = live._worker.pid if victim == "worker" else zygote_of(self.run)
+        assert pid, "the worker's process is not known"
         # The first SIGSEGV that is no fault may only put the handler back to the default.
         while alive(pid):
             with contextlib.suppress(ProcessLookupError):

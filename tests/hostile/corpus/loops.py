@@ -172,6 +172,10 @@ _EITHER = {
     "iterator return": (TIME,),
     "join of holes": (TIME, MEMORY),
     "sort of many": (TIME, MEMORY),
+    # Whether there is time to go on after the wait depends on the machine.
+    "timer loop": (TIME, "waiting/pending_tools"),
+    "microtasks of a timer": (TIME, "waiting/pending_tools"),
+    "patched then": (TIME, "waiting/pending_tools"),
 }
 
 PROGRAMS: list[Program] = [
