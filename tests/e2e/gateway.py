@@ -65,6 +65,8 @@ class Gateway:
     ) -> tuple[Agent, str]:
         """One agent turn; gives the agent (closed) and the model's answer."""
         async with CodeMode(config) as cm:
+            # Tests with short deadlines are not about how long a process takes to start.
+            await cm.ready()
             agent = self.agent(cm, model, **more)
             async with agent:
                 return agent, (await agent.ask(prompt)).text
