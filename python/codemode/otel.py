@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .policy import CallEvent, Hooks
+from .policy import Forwarding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from opentelemetry.trace import Span, TracerProvider
+
+    from .policy import Hooks
 
 # Every attribute that a span may have. No inputs, results or error texts: they may hold secrets.
 ATTRIBUTES = frozenset(
@@ -30,7 +32,7 @@ ATTRIBUTES = frozenset(
 _MAX_OPEN = 10_000
 
 
-class OtelHooks(Hooks):
+class OtelHooks(Forwarding):
     """Makes one span per call; nested calls are children of their exec or wait."""
 
     def __init__(
@@ -47,22 +49,10 @@ class OtelHooks(Hooks):
         """
         from opentelemetry import trace
 
-        self._inner = inner or Hooks()
+        super().__init__(inner)
         self._trace = trace
         self._tracer = trace.get_tracer("codemode", tracer_provider=tracer_provider)
         self._open: dict[str, Span] = {}
-
-    def before_tool_call(self, event: CallEvent) -> Any:
-        """Asks the inner hooks."""
-        return self._inner.before_tool_call(event)
-
-    def approve(self, event: CallEvent, prompt: str) -> Any:
-        """Asks the inner hooks."""
-        return self._inner.approve(event, prompt)
-
-    def after_tool_call(self, event: CallEvent, result: Any) -> Any:
-        """Asks the inner hooks."""
-        return self._inner.after_tool_call(event, result)
 
     def on_event(self, event: Mapping[str, Any]) -> Any:
         """Opens and ends spans; tells the inner hooks."""
@@ -70,7 +60,7 @@ class OtelHooks(Hooks):
             self._start(event)
         elif event["type"] == "call_end":
             self._end(event)
-        return self._inner.on_event(event)
+        return super().on_event(event)
 
     def _start(self, event: Mapping[str, Any]) -> None:
         if len(self._open) >= _MAX_OPEN:

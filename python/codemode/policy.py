@@ -111,3 +111,27 @@ class Hooks:
 
     def on_event(self, event: Mapping[str, Any]) -> Any:
         """Called with each trajectory event as it happens; plain only, must not block."""
+
+
+class Forwarding(Hooks):
+    """Passes everything on to other hooks: a base for hooks that only add to them."""
+
+    def __init__(self, inner: Hooks | None) -> None:
+        """`inner` are the host's own hooks, or None."""
+        self._inner = inner if inner is not None else Hooks()
+
+    def before_tool_call(self, event: CallEvent) -> Any:
+        """The inner hooks' answer."""
+        return self._inner.before_tool_call(event)
+
+    def approve(self, event: CallEvent, prompt: str) -> Any:
+        """The inner hooks' answer."""
+        return self._inner.approve(event, prompt)
+
+    def after_tool_call(self, event: CallEvent, result: Any) -> Any:
+        """The inner hooks' answer."""
+        return self._inner.after_tool_call(event, result)
+
+    def on_event(self, event: Mapping[str, Any]) -> Any:
+        """Tells the inner hooks."""
+        return self._inner.on_event(event)

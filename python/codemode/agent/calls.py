@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from ..executor import DIRECT, Call, Executor, GuestError
-from ..policy import Hooks
+from ..policy import Forwarding
 from ..run import as_result
 from ..telemetry import Counters
 from ..tools import ToolResult
@@ -14,32 +14,20 @@ from ..tools import ToolResult
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..policy import CallEvent
+    from ..policy import Hooks
     from ..run import CodeModeRun
     from .messages import ToolCall
     from .transcript import Transcript
 
 
-class Recorder(Hooks):
+class Recorder(Forwarding):
     """Puts nested calls into the transcript as they end, and passes everything on."""
 
     def __init__(self, transcript: Transcript, inner: Hooks | None) -> None:
         """Writes to `transcript`; `inner` are the host's own hooks."""
         self._transcript = transcript
-        self._inner = inner if inner is not None else Hooks()
+        super().__init__(inner)
         self._inputs: dict[str, Any] = {}
-
-    def before_tool_call(self, event: CallEvent) -> Any:
-        """The host's answer."""
-        return self._inner.before_tool_call(event)
-
-    def approve(self, event: CallEvent, prompt: str) -> Any:
-        """The host's answer."""
-        return self._inner.approve(event, prompt)
-
-    def after_tool_call(self, event: CallEvent, result: Any) -> Any:
-        """The host's answer."""
-        return self._inner.after_tool_call(event, result)
 
     def on_event(self, event: Mapping[str, Any]) -> Any:
         """Keeps what ends below an exec call."""
@@ -50,7 +38,7 @@ class Recorder(Hooks):
                 fields = {k: v for k, v in event.items() if k not in ("type", "time")}
                 given = self._inputs.pop(event["callId"], None)
                 self._transcript.add("nested", **fields, input=given)
-        result = self._inner.on_event(event)
+        result = super().on_event(event)
         if inspect.iscoroutine(result):
             result.close()
             raise TypeError("on_event must be a plain function")
