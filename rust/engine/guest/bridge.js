@@ -89,8 +89,8 @@
     },
   };
 
-  // The error is made here so that its frames are those of the caller.
-  const call = (op, target, input) => host.call(op, target, input, new ErrorCtor());
+  // Shared by extras.js, which comes before.
+  const { callFrom: call, deepFreeze } = host;
   const idOf = (tool) =>
     typeof tool === "object" && tool !== null && typeof tool.id === "string" ? tool.id : tool;
 
@@ -116,14 +116,6 @@
     yield_control(reason) { return host.yieldControl(reason); },
   }.yield_control));
 
-  const deepFreeze = (v) => {
-    if (typeof v === "object" && v !== null) {
-      const keys = ownKeys(v);
-      for (let i = 0; i < keys.length; i++) deepFreeze(v[keys[i]]);
-      freeze(v);
-    }
-    return v;
-  };
   const lazy = (name, make) => {
     let value;
     defineProperty(globalThis, name, {

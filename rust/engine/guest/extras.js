@@ -22,6 +22,9 @@
     }
     return v;
   };
+  // For bridge.js, which comes next.
+  host.callFrom = call;
+  host.deepFreeze = deepFreeze;
 
   // Frozen when it is first read: until then `host.extras` fills it.
   const registry = create(null);
