@@ -19,6 +19,7 @@ from benches.timing import median_ms
 from codemode import CodeMode, CodeModeRun, Completed, Failed, Tool, Waiting
 from codemode.runner import Cell
 
+Measure = Callable[[int], Awaitable[float]]
 ROOT = Path(__file__).parent.parent
 LIMITS = {"timeoutMs": 30_000, "maxOutputBytes": 10_485_760, "memoryLimitBytes": 512 << 20}
 PARK = "const p = tools.get({n: 1}); await yield_control(); return await p"
@@ -58,20 +59,18 @@ def in_a_new_process(code: str, rounds: int) -> float:
     return statistics.median(out) * 1e3
 
 
-async def import_cold(rounds: int) -> float:
-    return in_a_new_process(
-        "import time; t = time.perf_counter(); from codemode import CodeMode, Tool;"
-        "print(time.perf_counter() - t)",
-        rounds,
-    )
+def _importing(before: str, statement: str) -> Measure:
+    code = f"import time\n{before}\nt = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+
+    async def measure(rounds: int) -> float:
+        return in_a_new_process(code, rounds)
+
+    return measure
 
 
-async def import_warm(rounds: int) -> float:
-    return in_a_new_process(
-        "import asyncio, time; t = time.perf_counter(); from codemode import CodeMode, Tool;"
-        "print(time.perf_counter() - t)",
-        rounds,
-    )
+import_cold = _importing("", "import codemode")
+import_warm = _importing("import asyncio", "import codemode; codemode.CodeMode, codemode.Tool")
+import_used = _importing("", "import codemode; codemode.CodeMode, codemode.Tool")
 
 
 async def first_exec(rounds: int) -> float:
@@ -355,9 +354,6 @@ async def wheel(_: int) -> float:
     ]
     assert any(p.name == "codemode-worker" for p in inside)
     return sum(len(zlib.compress(p.read_bytes())) for p in inside) / 1e6
-
-
-Measure = Callable[[int], Awaitable[float]]
 
 
 def dump(value: Any) -> str:

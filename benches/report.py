@@ -30,8 +30,9 @@ def table(rows: list[tuple[Row, float | str]], peers: dict[str, dict[str, float]
     ]
     for row, figure in rows:
         others = [shown(found.get(row.key)) for found in peers.values()]
-        if isinstance(figure, str):
-            cells = [row.title, row.unit, figure, shown(row.target), "-", *others]
+        if isinstance(figure, str) or row.target is None:
+            text = figure if isinstance(figure, str) else shown(figure)
+            cells = [row.title, row.unit, text, shown(row.target), "-", *others]
         else:
             ratio = row.target / figure if row.more_is_better else figure / row.target
             mark = "" if ratio <= 1 else " ✗"

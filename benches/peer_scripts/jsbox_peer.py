@@ -28,7 +28,7 @@ def call() -> float:
     return median_ms(lambda: runtime.eval(code)) / 500 * 1e3
 
 
-attempt(found, "import", lambda: importing("import jsbox"))
+attempt(found, "import_used", lambda: importing("import jsbox"))
 attempt(
     found,
     "first_exec",

@@ -86,7 +86,7 @@ def restore() -> float:
 
 
 found: dict[str, float] = {}
-attempt(found, "import", lambda: importing("import modebox"))
+attempt(found, "import_used", lambda: importing("import modebox"))
 attempt(
     found,
     "first_exec",

@@ -46,7 +46,7 @@ async def main() -> None:
         await figure("string_mb", "'abcdefgh' * 131072", "abcdefgh" * 131072)
 
 
-attempt(found, "import", lambda: importing("import pydantic_monty"))
+attempt(found, "import_used", lambda: importing("import pydantic_monty"))
 attempt(
     found,
     "first_exec",

@@ -48,7 +48,7 @@ async def call() -> float:
         return await median_ms_async(work, 5) / 100 * 1e3
 
 
-attempt(found, "import", lambda: importing("import quickjs_rs"))
+attempt(found, "import_used", lambda: importing("import quickjs_rs"))
 attempt(
     found,
     "first_exec",

@@ -5,7 +5,7 @@ const begun = performance.now();
 const { QuickJS } = await import("quickjs-wasi");
 const bytes = await readFile(new URL(import.meta.resolve("quickjs-wasi/quickjs.wasm")));
 const wasm = await WebAssembly.compile(bytes);
-const found = { import: performance.now() - begun };
+const found = { import_used: performance.now() - begun };
 const ROUNDS = Number(process.argv[2] ?? 15);
 
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
