@@ -349,9 +349,9 @@ def test_resume_carries_all_its_fields(stage: Stage) -> None:
     kind, body = read_frame(peer)
     assert kind == 2
     assert body.leg() == LEG_ON_WIRE
-    assert body.blob() == b"\0image"
     assert body.byte() == 1
     assert body.settlements() == [(3, 1, value)]
+    assert body.blob() == b"\0image"
     assert body.done()
 
 

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use codemode_wire::WireError;
 use codemode_wire::frame::frame_len;
-use codemode_wire::{FromWorker, WireError};
+use pyo3::pybacked::PyBackedBytes;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 
@@ -14,10 +15,29 @@ const CHUNK: usize = 64 << 10;
 /// Most that one call reads, in bytes: the event loop has other work as well.
 const PER_CALL: usize = 4 << 20;
 
+/// A part of a frame, of this process or of Python's.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Own(Vec<u8>),
+    Shared(PyBackedBytes),
+}
+
+impl std::ops::Deref for Piece {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
 /// What became of an attempt to read a frame.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    Frame(FromWorker),
+    /// Without its length.
+    Frame(Bytes),
     Incomplete,
     /// The peer is gone; with a part of a frame or without.
     End,
@@ -30,7 +50,7 @@ pub(crate) struct Stream {
     inbox: Vec<u8>,
     /// Start of what was not taken yet.
     taken: usize,
-    outbox: VecDeque<Vec<u8>>,
+    outbox: VecDeque<Piece>,
     /// Bytes of the first of `outbox` that are written.
     written: usize,
 }
@@ -55,8 +75,8 @@ impl Stream {
     }
 
     /// Queues `frame` and writes what the socket takes; whether nothing is left.
-    pub(crate) fn send(&mut self, frame: Vec<u8>) -> Result<bool, Errno> {
-        self.outbox.push_back(frame);
+    pub(crate) fn send(&mut self, frame: impl IntoIterator<Item = Piece>) -> Result<bool, Errno> {
+        self.outbox.extend(frame);
         self.flush()
     }
 
@@ -89,7 +109,9 @@ impl Stream {
         let mut read = 0;
         loop {
             let wanted = match frame_len(&self.inbox[self.taken..], max_frame)? {
-                Some(len) if len <= self.inbox.len() - self.taken => return self.take(len),
+                Some(len) if len <= self.inbox.len() - self.taken => {
+                    return Ok(Incoming::Frame(self.take(len)));
+                }
                 Some(len) => len - (self.inbox.len() - self.taken),
                 None => CHUNK,
             };
@@ -104,19 +126,22 @@ impl Stream {
         }
     }
 
-    fn take(&mut self, len: usize) -> Result<Incoming, RecvError> {
-        let frame = FromWorker::decode(&self.inbox[self.taken + 4..self.taken + len])?;
-        self.taken += len;
-        if self.taken == self.inbox.len() {
+    /// A small frame is copied; the buffer of a large one goes with it.
+    fn take(&mut self, len: usize) -> Bytes {
+        let start = self.taken + 4;
+        let end = self.taken + len;
+        self.taken = end;
+        let all = end == self.inbox.len();
+        if all && self.inbox.capacity() > 4 * CHUNK {
             self.taken = 0;
-            // A large frame is rare; its space is not kept for the next.
-            if self.inbox.capacity() > 4 * CHUNK {
-                self.inbox = Vec::new();
-            } else {
-                self.inbox.clear();
-            }
+            return Bytes { buffer: std::mem::take(&mut self.inbox), start };
         }
-        Ok(Incoming::Frame(frame))
+        let buffer = self.inbox[start..end].to_vec();
+        if all {
+            self.taken = 0;
+            self.inbox.clear();
+        }
+        Bytes { buffer, start: 0 }
     }
 
     /// Reads once; none if nothing is there. The buffer at most doubles per read, so it follows
@@ -135,6 +160,21 @@ impl Stream {
                 Err(e) => Err(e),
             };
         }
+    }
+}
+
+/// One frame: the end of a buffer.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.buffer[self.start..]
     }
 }
 

@@ -3,21 +3,23 @@
 //! No lock is held while Python code may run: values are decoded after a frame was taken, and
 //! encoded before it is queued. Objects may therefore be used and dropped on any thread.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use codemode_wire::{Resume, Settlement, Start, ToWorker};
+use codemode_wire::{FromWorker, Resume, Settlement, Start, ToWorker};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
 use rustix::io::Errno;
 
 use crate::control::{Control, ControlError};
 use crate::errors::{ProtocolError, WorkerDied};
 use crate::fate::Fate;
-use crate::stream::{Incoming, RecvError, Stream};
+use crate::stream::{Incoming, Piece, RecvError, Stream};
 use crate::text::lossy;
 use crate::turns::{self, Leg};
 
@@ -108,7 +110,7 @@ enum State {
     Closed,
 }
 
-type Settlements = Vec<(u32, bool, Vec<u8>)>;
+type Settlements = Vec<(u32, bool, PyBackedBytes)>;
 
 #[pymethods]
 impl Worker {
@@ -174,21 +176,24 @@ impl Worker {
     #[pyo3(signature = (*, image, release_yields, settlements, leg))]
     fn resume(
         &self,
-        image: &[u8],
+        image: PyBackedBytes,
         release_yields: bool,
         settlements: Settlements,
         leg: &Bound<'_, Leg>,
     ) -> PyResult<bool> {
-        self.send(&ToWorker::Resume(Resume {
+        let resume = Resume {
             leg: (*leg.get()).into(),
-            image: image.to_vec(),
+            image: Cow::Borrowed(&image),
             release_yields,
-            settlements: from_python(settlements),
-        }))
+            settlements: from_python(&settlements),
+        };
+        let head = resume.head();
+        drop(resume);
+        self.send_pieces([Piece::Own(head), Piece::Shared(image)])
     }
 
     fn settle(&self, settlements: Settlements) -> PyResult<bool> {
-        self.send(&ToWorker::Settle(from_python(settlements)))
+        self.send(&ToWorker::Settle(from_python(&settlements)))
     }
 
     fn suspend(&self) -> PyResult<bool> {
@@ -196,7 +201,7 @@ impl Worker {
     }
 
     fn data(&self, value: &[u8]) -> PyResult<bool> {
-        self.send(&ToWorker::Data(value.to_vec()))
+        self.send(&ToWorker::Data(Cow::Borrowed(value)))
     }
 
     fn flush(&self) -> PyResult<bool> {
@@ -209,7 +214,11 @@ impl Worker {
         }
         let max_frame = self.max_frame();
         match self.with_stream(|stream| Ok(stream.recv(max_frame)))? {
-            Ok(Incoming::Frame(frame)) => turns::to_python(py, frame).map(Some),
+            Ok(Incoming::Frame(bytes)) => {
+                let frame = FromWorker::decode(&bytes)
+                    .map_err(|e| ProtocolError::new_err(e.to_string()))?;
+                turns::to_python(py, frame).map(Some)
+            }
             Ok(Incoming::Incomplete) => Ok(None),
             Ok(Incoming::End) => Err(self.died()),
             Err(RecvError::Wire(e)) => Err(ProtocolError::new_err(e.to_string())),
@@ -258,9 +267,13 @@ impl Worker {
     }
 
     fn send(&self, frame: &ToWorker) -> PyResult<bool> {
-        let frame = frame.encode();
-        if frame.len() > codemode_wire::MAX_FRAME {
-            let (len, most) = (frame.len(), codemode_wire::MAX_FRAME);
+        self.send_pieces([Piece::Own(frame.encode())])
+    }
+
+    fn send_pieces<const N: usize>(&self, frame: [Piece; N]) -> PyResult<bool> {
+        let len = frame.iter().map(|piece| piece.len()).sum::<usize>();
+        if len > codemode_wire::MAX_FRAME {
+            let most = codemode_wire::MAX_FRAME;
             let text = format!("a frame of {len} bytes is over the limit of {most}");
             return Err(PyValueError::new_err(text));
         }
@@ -285,8 +298,11 @@ impl Drop for Worker {
     }
 }
 
-fn from_python(settlements: Settlements) -> Vec<Settlement> {
-    settlements.into_iter().map(|(id, ok, value)| Settlement { id, ok, value }).collect()
+fn from_python(settlements: &Settlements) -> Vec<Settlement<'_>> {
+    settlements
+        .iter()
+        .map(|(id, ok, value)| Settlement { id: *id, ok: *ok, value: Cow::Borrowed(value) })
+        .collect()
 }
 
 fn io_error(e: Errno) -> PyErr {

@@ -1,5 +1,7 @@
 //! What a worker says at the end of a turn, as Python objects, and the limits of a leg.
 
+use std::borrow::Cow;
+
 use codemode_wire::{self as wire, FromWorker};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -120,7 +122,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The Python object for a frame.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-pub(crate) fn to_python(py: Python<'_>, frame: FromWorker) -> PyResult<Py<PyAny>> {
+pub(crate) fn to_python(py: Python<'_>, frame: FromWorker<'_>) -> PyResult<Py<PyAny>> {
     Ok(match frame {
         FromWorker::Suspended(s) => Py::new(
             py,
@@ -171,7 +173,7 @@ fn value<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     decode::value(py, bytes).map_err(decode::DecodeError::into_protocol_error)
 }
 
-fn requests(py: Python<'_>, requests: Vec<wire::Request>) -> PyResult<Py<PyList>> {
+fn requests(py: Python<'_>, requests: Vec<wire::Request<'_>>) -> PyResult<Py<PyList>> {
     let list = PyList::empty(py);
     for r in requests {
         list.append((r.id, r.op, r.target, value(py, &r.input)?))?;
@@ -179,7 +181,7 @@ fn requests(py: Python<'_>, requests: Vec<wire::Request>) -> PyResult<Py<PyList>
     Ok(list.unbind())
 }
 
-fn output(py: Python<'_>, items: &[Vec<u8>]) -> PyResult<Py<PyList>> {
+fn output(py: Python<'_>, items: &[Cow<'_, [u8]>]) -> PyResult<Py<PyList>> {
     let list = PyList::empty(py);
     for item in items {
         let item = value(py, item)?;

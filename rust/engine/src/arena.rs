@@ -25,6 +25,11 @@ pub(crate) const BASE: usize = 0x100_0000_0000;
 /// Address space of the arena: the largest memory limit plus the template and fragmentation.
 pub(crate) const SIZE: usize = (1 << 30) + (256 << 20);
 pub(crate) const PAGE: usize = 4096;
+/// From here on memory comes in large pages, where the kernel has them: a small cell stays below,
+/// a large one would spend more time on page faults than on its own work.
+const LARGE: usize = 2 << 20;
+/// One page, as words.
+pub(crate) type Page = [u64; PAGE / 8];
 const HEADER: usize = 2 * PAGE;
 const ALIGN: usize = 16;
 /// What the allocator keeps at the start of a free block.
@@ -80,6 +85,11 @@ pub(crate) fn map() -> Result<(), MapError> {
     };
     if got as usize != BASE {
         return Err(MapError(std::io::Error::last_os_error()));
+    }
+    // SAFETY: the range lies in the mapping; advice changes no contents. A kernel that does not
+    // take it costs time only.
+    unsafe {
+        libc::madvise((BASE + LARGE) as *mut c_void, SIZE - LARGE, libc::MADV_HUGEPAGE);
     }
     // SAFETY: A1, A2; the header is written before it is read.
     unsafe {
@@ -255,17 +265,17 @@ pub(crate) fn free_ranges(mut each: impl FnMut(usize, usize)) {
     }
 }
 
-/// Bytes `[from, to)` of the arena.
-pub(crate) fn bytes(from: usize, to: usize) -> &'static [u8] {
-    debug_assert!(BASE <= from && from <= to && to <= BASE + SIZE);
-    // SAFETY: A1: mapped and readable; A2: nobody writes while the slice is in use, which
+/// The page at `start`.
+pub(crate) fn page(start: usize) -> &'static Page {
+    debug_assert!(BASE <= start && start + PAGE <= BASE + SIZE && start.is_multiple_of(PAGE));
+    // SAFETY: A1: mapped and readable; A2: nobody writes while the reference is in use, which
     // callers end before guest code runs again.
-    unsafe { std::slice::from_raw_parts(from as *const u8, to - from) }
+    unsafe { &*(start as *const Page) }
 }
 
-/// Bytes `[from, to)` of the arena, to restore an image into.
-pub(crate) fn bytes_mut(from: usize, to: usize) -> &'static mut [u8] {
-    debug_assert!(BASE <= from && from <= to && to <= BASE + SIZE);
-    // SAFETY: as `bytes`; no other reference exists while an image is restored.
-    unsafe { std::slice::from_raw_parts_mut(from as *mut u8, to - from) }
+/// The page at `start`, to restore an image into.
+pub(crate) fn page_mut(start: usize) -> &'static mut Page {
+    debug_assert!(BASE <= start && start + PAGE <= BASE + SIZE && start.is_multiple_of(PAGE));
+    // SAFETY: as `page`; no other reference exists while an image is restored.
+    unsafe { &mut *(start as *mut Page) }
 }

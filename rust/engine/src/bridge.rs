@@ -162,7 +162,7 @@ fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) ->
     item.end(open);
     vm::cell(|c| {
         c.output_used += cost;
-        c.output.push(item.into_bytes());
+        c.output.push(item.into_bytes().into());
     });
     UNDEFINED
 }
@@ -242,7 +242,7 @@ fn record(args: &Args) -> Result<Js, Refused> {
         c.last_call += 1;
         c.calls.insert(c.last_call, Call { resolve: functions[0], reject: functions[1], error });
         c.request_bytes += input.len();
-        c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes() });
+        c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes().into() });
     });
     Ok(promise)
 }

@@ -5,6 +5,7 @@
 //! the same build, because the arena and the executable lie at fixed addresses.
 #![allow(unsafe_code)]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use codemode_wire::Request;
@@ -42,9 +43,9 @@ pub(crate) struct Cell {
     /// Names of `tools.<name>` that were read and do not exist, newest last.
     pub(crate) missed_names: Vec<String>,
     // Of the current turn only.
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<Request<'static>>,
     pub(crate) request_bytes: usize,
-    pub(crate) output: Vec<Vec<u8>>,
+    pub(crate) output: Vec<Cow<'static, [u8]>>,
     pub(crate) yielded: Option<String>,
 }
 

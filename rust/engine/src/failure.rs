@@ -17,7 +17,7 @@ const MAX_CAUSES: usize = 4;
 const MAX_TEXT: usize = 4000;
 
 /// The failed turn for an exception that nobody caught.
-pub(crate) fn uncaught(reason: JSValue) -> Failed {
+pub(crate) fn uncaught(reason: JSValue) -> Failed<'static> {
     let map = PositionMap::from_bytes(&vm::cell(|c| c.position_map.clone()));
     let mut text = String::new();
     let mut location = None;
@@ -36,7 +36,7 @@ pub(crate) fn uncaught(reason: JSValue) -> Failed {
 }
 
 /// The failed turn for a script that the engine does not compile.
-pub(crate) fn not_compiled(reason: JSValue) -> Failed {
+pub(crate) fn not_compiled(reason: JSValue) -> Failed<'static> {
     let mut failed = uncaught(reason);
     failed.code = "invalid_input".into();
     failed

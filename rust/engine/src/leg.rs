@@ -33,7 +33,7 @@ fn begin(leg: &Leg, fetcher: Fetcher) {
 }
 
 /// Begins a cell in a fresh fork and runs it until it is idle.
-pub fn start(start: &Start, fetcher: Fetcher) -> FromWorker {
+pub fn start(start: &Start, fetcher: Fetcher) -> FromWorker<'static> {
     *VM.get().cell.borrow_mut() = Cell::default();
     begin(&start.leg, fetcher);
     reseed(true);
@@ -67,7 +67,7 @@ pub fn start(start: &Start, fetcher: Fetcher) -> FromWorker {
 }
 
 /// Defines the globals that only some runs have.
-fn install(globals: &[u8]) -> Result<(), Failed> {
+fn install(globals: &[u8]) -> Result<(), Failed<'static>> {
     let engine = |_: DecodeError| Failed {
         code: "internal_error".into(),
         message: "the run's globals could not be set up".into(),
@@ -81,7 +81,7 @@ fn install(globals: &[u8]) -> Result<(), Failed> {
     Ok(())
 }
 
-fn launch(script: &str) -> Result<(), Failed> {
+fn launch(script: &str) -> Result<(), Failed<'static>> {
     let compiled = eval(script, SCRIPT_FILE);
     let function = match compiled {
         Ok(f) => f,
@@ -97,7 +97,7 @@ fn launch(script: &str) -> Result<(), Failed> {
 }
 
 /// Restores a cell into a fresh fork, settles what ended meanwhile, and runs it until idle.
-pub fn resume(resume: &Resume, fetcher: Fetcher) -> FromWorker {
+pub fn resume(resume: &Resume, fetcher: Fetcher) -> FromWorker<'static> {
     let tables = match snapshot::restore(&resume.image) {
         Ok(tables) => tables,
         Err(e) => return refused(e),
@@ -115,7 +115,7 @@ pub fn resume(resume: &Resume, fetcher: Fetcher) -> FromWorker {
     settle(&resume.settlements)
 }
 
-fn refused(e: RestoreError) -> FromWorker {
+fn refused(e: RestoreError) -> FromWorker<'static> {
     let code = if e == RestoreError::Damaged { "internal_error" } else { "runtime_unavailable" };
     FromWorker::Failed(Failed {
         code: code.into(),
@@ -125,7 +125,7 @@ fn refused(e: RestoreError) -> FromWorker {
 }
 
 /// Settles calls in the given order, running the guest after each, then due timers.
-pub fn settle(settlements: &[Settlement]) -> FromWorker {
+pub fn settle(settlements: &[Settlement]) -> FromWorker<'static> {
     for settlement in settlements {
         if stopped() || check_time() {
             break;
@@ -206,13 +206,13 @@ fn run_due_timers() {
     }
 }
 /// Takes the image of the suspended cell.
-pub fn suspend() -> FromWorker {
+pub fn suspend() -> FromWorker<'static> {
     // SAFETY: J1; between jobs, so no native frame of the engine is live.
     unsafe { qjs::JS_RunGC(VM.get().rt.get()) };
     let tables = VM.get().cell.borrow().to_bytes();
     let max = VM.get().leg.borrow().max_snapshot;
     match snapshot::take(&tables, max) {
-        Ok((bytes, uncompressed)) => FromWorker::Image { bytes, uncompressed },
+        Ok((bytes, uncompressed)) => FromWorker::Image { bytes: bytes.into(), uncompressed },
         Err(snapshot::TooLarge(size)) => FromWorker::Failed(Failed {
             code: "snapshot_limit_exceeded".into(),
             limit: "snapshot".into(),

@@ -7,10 +7,12 @@
 mod arena;
 mod bridge;
 mod cell;
+mod elders;
 mod failure;
 mod js;
 mod leg;
 mod outcome;
+mod pack;
 mod single;
 mod snapshot;
 mod template;

@@ -23,7 +23,7 @@ fn reusable() -> bool {
     !stopped() && snapshot::grown() <= RECYCLE_MAX
 }
 
-pub(crate) fn conclude() -> FromWorker {
+pub(crate) fn conclude() -> FromWorker<'static> {
     if stopped() {
         return fail(stopped_failure());
     }
@@ -51,7 +51,7 @@ pub(crate) fn conclude() -> FromWorker {
     }
 }
 
-fn suspended(main_settled: bool) -> FromWorker {
+fn suspended(main_settled: bool) -> FromWorker<'static> {
     let now = epoch_micros();
     FromWorker::Suspended(cell(|c| Suspended {
         requests: std::mem::take(&mut c.requests),
@@ -70,7 +70,7 @@ fn suspended(main_settled: bool) -> FromWorker {
     }))
 }
 
-fn finish(main: JSValue) -> FromWorker {
+fn finish(main: JSValue) -> FromWorker<'static> {
     // SAFETY: J1.
     let value = Js::own(unsafe { qjs::JS_PromiseResult(ctx(), main) });
     let leg = leg();
@@ -128,7 +128,7 @@ fn finish(main: JSValue) -> FromWorker {
     }
     let output_used = used + out.json_len();
     FromWorker::Finished(Finished {
-        value: out.into_bytes(),
+        value: out.into_bytes().into(),
         output: cell(|c| std::mem::take(&mut c.output)),
         warnings,
         output_used,
@@ -168,7 +168,7 @@ pub(crate) fn take_warnings() -> Vec<String> {
     warnings
 }
 
-pub(crate) fn fail(mut failed: Failed) -> FromWorker {
+pub(crate) fn fail(mut failed: Failed<'static>) -> FromWorker<'static> {
     failed.output = cell(|c| std::mem::take(&mut c.output));
     // No guest code may run after a limit, so only texts that are already there are told.
     failed.warnings =
@@ -176,7 +176,7 @@ pub(crate) fn fail(mut failed: Failed) -> FromWorker {
     FromWorker::Failed(failed)
 }
 
-pub(crate) fn stopped_failure() -> Failed {
+pub(crate) fn stopped_failure() -> Failed<'static> {
     let leg = leg();
     let (code, limit, message) = match VM.get().stop.get() {
         Some(Stop::Memory) => (

@@ -1,24 +1,28 @@
-//! Images: what differs from the template, page by page, compressed.
+//! Images: what differs from the template, page by page, packed.
 //!
-//! Layout: [`Head`] as little-endian words, then one LZ4 block of page numbers (u32 each),
-//! the cell's tables, and the pages (each combined by xor with
-//! the template's page where there is one).
+//! Layout: nine little-endian words, then the body: the pages (each combined by xor with the
+//! template's page where there is one) in the form of [`crate::pack`], their numbers (u32 each)
+//! and the cell's tables. The body is kept as one LZ4 block where that is worth its time.
 //! Only taken between jobs, when no native frame is live; only restored in a fresh fork.
 
 use std::cell::{Cell, RefCell};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::arena::{self, BASE, PAGE, SIZE};
+use crate::arena::{self, BASE, PAGE, Page, SIZE};
+use crate::pack;
 use crate::single::SingleThread;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"codemode");
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const HEAD: usize = 9 * 8;
+/// LZ4 takes longer than everything else together: a body of more bytes than this is only
+/// compressed if a sample of so many bytes at least halves.
+const SAMPLE: usize = 64 << 10;
 
 struct Template {
-    /// Arena contents when the template was sealed, whole pages.
-    pristine: RefCell<Vec<u8>>,
+    /// Arena contents when the template was sealed.
+    pristine: RefCell<Vec<Page>>,
     hash: Cell<u64>,
     build: Cell<u64>,
     used: Cell<usize>,
@@ -54,25 +58,27 @@ pub(crate) struct TooLarge(pub(crate) u64);
 /// Remembers the arena as the template. `stack` is the address range of the native stack:
 /// words that point there differ between processes and do not count for the hash.
 pub(crate) fn seal(build: u64, stack: std::ops::Range<usize>) {
-    let end = arena::high_water().next_multiple_of(PAGE);
-    let bytes = arena::bytes(BASE, end).to_vec();
-    let mut hashed = bytes.clone();
-    for word in hashed.chunks_exact_mut(8) {
-        let value = usize::from_le_bytes(word.try_into().expect("eight bytes"));
-        if stack.contains(&value) {
-            word.fill(0);
-        }
+    let pages: Vec<Page> = (BASE..top()).step_by(PAGE).map(|at| *arena::page(at)).collect();
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for word in pages.iter().flatten() {
+        let counted = if stack.contains(&(*word as usize)) { 0 } else { *word };
+        hash.update(&counted.to_le_bytes());
     }
     let t = TEMPLATE.get();
-    t.hash.set(xxh3_64(&hashed));
+    t.hash.set(hash.digest());
     t.build.set(build);
     t.used.set(arena::used());
-    *t.pristine.borrow_mut() = bytes;
+    *t.pristine.borrow_mut() = pages;
+}
+
+/// End of the pages that were ever touched.
+fn top() -> usize {
+    arena::high_water().next_multiple_of(PAGE)
 }
 
 /// Bytes of the sealed template.
 pub fn template_bytes() -> usize {
-    TEMPLATE.get().pristine.borrow().len()
+    TEMPLATE.get().pristine.borrow().len() * PAGE
 }
 
 /// Bytes in use in the sealed template.
@@ -88,111 +94,130 @@ pub fn template_hash() -> u64 {
 /// Addresses in the arena whose word lies in one of `ranges`: a debug check that nothing in the
 /// VM points to memory that an image does not carry.
 pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
-    let top = arena::high_water().next_multiple_of(PAGE);
-    let words = arena::bytes(BASE, top).chunks_exact(8).enumerate();
-    words
-        .filter(|(_, word)| {
-            let value = usize::from_le_bytes((*word).try_into().expect("eight bytes"));
-            ranges.iter().any(|range| range.contains(&value))
-        })
-        .map(|(at, _)| BASE + at * 8)
-        .collect()
+    let mut found = Vec::new();
+    for at in (BASE..top()).step_by(PAGE) {
+        for (n, word) in arena::page(at).iter().enumerate() {
+            if ranges.iter().any(|range| range.contains(&(*word as usize))) {
+                found.push(at + n * 8);
+            }
+        }
+    }
+    found
 }
 
 /// Bytes above the template that were touched.
 pub(crate) fn grown() -> usize {
-    let end = BASE + TEMPLATE.get().pristine.borrow().len();
-    arena::high_water().next_multiple_of(PAGE).saturating_sub(end)
+    top().saturating_sub(BASE + template_bytes())
 }
 
 /// Puts the arena back to the template.
 pub(crate) fn reset() {
     let pristine = TEMPLATE.get().pristine.borrow();
-    let top = arena::high_water().next_multiple_of(PAGE);
-    let end = BASE + pristine.len();
-    if top > end {
-        arena::bytes_mut(end, top).fill(0);
-    }
+    let top = top();
     // Page by page: writing one that is as it was would make a copy of it for nothing.
-    let pages = arena::bytes_mut(BASE, end).chunks_exact_mut(PAGE);
-    for (page, original) in pages.zip(pristine.chunks_exact(PAGE)) {
-        if page != original {
-            page.copy_from_slice(original);
+    for (at, original) in (BASE..top).step_by(PAGE).zip(pristine.iter()) {
+        if arena::page(at) != original {
+            *arena::page_mut(at) = *original;
+        }
+    }
+    for at in (BASE + pristine.len() * PAGE..top).step_by(PAGE) {
+        arena::page_mut(at).fill(0);
+    }
+}
+
+/// The free blocks of the arena, from page to page.
+struct FreeBlocks(std::iter::Peekable<std::vec::IntoIter<(usize, usize)>>);
+
+impl FreeBlocks {
+    fn new() -> Self {
+        let mut free = Vec::new();
+        arena::free_ranges(|from, to| free.push((from, to)));
+        Self(free.into_iter().peekable())
+    }
+
+    /// Calls `each` with the free bytes `[from, to)` of the page at `start`; pages ascend.
+    fn of_page(&mut self, start: usize, mut each: impl FnMut(usize, usize)) {
+        let end = start + PAGE;
+        while let Some((from, to)) = self.0.peek().copied().filter(|(from, _)| *from < end) {
+            if to > start {
+                each(from.max(start) - start, to.min(end) - start);
+            }
+            if to > end {
+                return;
+            }
+            self.0.next();
         }
     }
 }
 
 /// Takes an image. Gives its bytes and its size before compression.
 pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> {
-    let pristine = TEMPLATE.get().pristine.borrow();
-    let mut free = Vec::new();
-    arena::free_ranges(|from, to| free.push((from, to)));
-    let top = arena::high_water().next_multiple_of(PAGE);
-    let mut numbers: Vec<u32> = Vec::new();
-    let mut pages: Vec<u8> = Vec::new();
-    let mut next_free = 0;
-    for (number, start) in (BASE..top).step_by(PAGE).enumerate() {
-        let end = start + PAGE;
-        while next_free < free.len() && free[next_free].1 <= start {
-            next_free += 1;
-        }
-        if free.get(next_free).is_some_and(|(from, to)| *from <= start && end <= *to) {
+    let t = TEMPLATE.get();
+    let pristine = t.pristine.borrow();
+    let mut free = FreeBlocks::new();
+    let mut numbers: Vec<u8> = Vec::new();
+    let mut image = vec![0; HEAD];
+    let mut count = 0;
+    let size = |count: u64| count * PAGE as u64 + tables.len() as u64;
+    for (number, start) in (BASE..top()).step_by(PAGE).enumerate() {
+        let original = pristine.get(number);
+        if original == Some(arena::page(start)) {
             continue;
         }
-        let page = arena::bytes(start, end);
-        let original = pristine.get(start - BASE..end - BASE);
-        if original == Some(page) {
-            continue;
-        }
-        let at = pages.len();
-        pages.extend_from_slice(page);
-        let copy = &mut pages[at..];
+        let mut page = *arena::page(start);
         if let Some(original) = original {
-            for (byte, was) in copy.iter_mut().zip(original) {
-                *byte ^= was;
+            for (word, was) in page.iter_mut().zip(original) {
+                *word ^= was;
             }
         }
-        for (from, to) in free[next_free..].iter().take_while(|(from, _)| *from < end) {
-            copy[(*from).max(start) - start..(*to).min(end) - start].fill(0);
-        }
-        if copy.iter().all(|b| *b == 0) {
-            pages.truncate(at);
+        // Blocks begin and end at whole words.
+        free.of_page(start, |from, to| page[from / 8..to / 8].fill(0));
+        if page.iter().all(|word| *word == 0) {
             continue;
         }
-        numbers.push(number as u32);
-        if (pages.len() + tables.len()) as u64 > max {
+        numbers.extend_from_slice(&(number as u32).to_le_bytes());
+        count += 1;
+        if size(count) > max {
             return Err(TooLarge(live_bytes()));
         }
+        pack::pack(&page, &mut image);
     }
-    let size = (pages.len() + tables.len()) as u64;
-    if size > max {
-        return Err(TooLarge(size));
+    if size(count) > max {
+        return Err(TooLarge(size(count)));
     }
-    let mut raw = Vec::with_capacity(numbers.len() * 4 + tables.len() + pages.len());
-    for number in &numbers {
-        raw.extend_from_slice(&number.to_le_bytes());
+    image.extend_from_slice(&numbers);
+    image.extend_from_slice(tables);
+    let body_len = image.len() - HEAD;
+    if let Some(squeezed) = squeeze(&image[HEAD..]) {
+        image.truncate(HEAD);
+        image.extend_from_slice(&squeezed);
     }
-    raw.extend_from_slice(tables);
-    raw.append(&mut pages);
-    let packed = lz4_flex::block::compress(&raw);
-    let t = TEMPLATE.get();
-    let mut image = Vec::with_capacity(HEAD + packed.len());
     let words = [
         MAGIC,
         FORMAT,
         t.build.get(),
         t.hash.get(),
         SIZE as u64,
-        numbers.len() as u64,
+        count,
         tables.len() as u64,
-        raw.len() as u64,
-        xxh3_64(&packed),
+        body_len as u64,
+        xxh3_64(&image[HEAD..]),
     ];
-    for word in words {
-        image.extend_from_slice(&word.to_le_bytes());
+    for (at, word) in image.chunks_exact_mut(8).zip(words) {
+        at.copy_from_slice(&word.to_le_bytes());
     }
-    image.extend_from_slice(&packed);
-    Ok((image, size))
+    Ok((image, size(count)))
+}
+
+/// The LZ4 block of `body`, which is always shorter; none if it is not worth it.
+fn squeeze(body: &[u8]) -> Option<Vec<u8>> {
+    if body.len() > 2 * SAMPLE {
+        let sample = &body[body.len() / 2..][..SAMPLE];
+        if lz4_flex::block::compress(sample).len() > SAMPLE / 2 {
+            return None;
+        }
+    }
+    Some(lz4_flex::block::compress(body)).filter(|squeezed| squeezed.len() < body.len())
 }
 
 fn live_bytes() -> u64 {
@@ -217,37 +242,39 @@ pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
     if next() != t.hash.get() || next() != SIZE as u64 {
         return Err(RestoreError::OtherTemplate);
     }
-    let [count, tables_len, raw_len, sum] = [next(), next(), next(), next()].map(|v| v as usize);
-    if xxh3_64(packed) != sum as u64 {
+    let [count, tables_len, body_len, sum] = [next(), next(), next(), next()].map(|v| v as usize);
+    if xxh3_64(packed) != sum as u64 || body_len > SIZE {
         return Err(RestoreError::Damaged);
     }
-    let expected = count
-        .checked_mul(PAGE + 4)
-        .and_then(|n| n.checked_add(tables_len))
-        .filter(|n| *n == raw_len && *n <= SIZE);
-    if expected.is_none() {
-        return Err(RestoreError::Damaged);
-    }
-    let raw = lz4_flex::block::decompress(packed, raw_len).map_err(|_| RestoreError::Damaged)?;
-    if raw.len() != raw_len {
-        return Err(RestoreError::Damaged);
-    }
-    let (numbers, rest) = raw.split_at(count * 4);
-    let (tables, pages) = rest.split_at(tables_len);
-    let pristine = t.pristine.borrow();
-    for (number, page) in numbers.chunks_exact(4).zip(pages.chunks_exact(PAGE)) {
+    let squeezed: Vec<u8>;
+    let body = if packed.len() == body_len {
+        packed
+    } else {
+        squeezed =
+            lz4_flex::block::decompress(packed, body_len).map_err(|_| RestoreError::Damaged)?;
+        &squeezed
+    };
+    put_back(body, body_len, count, tables_len).ok_or(RestoreError::Damaged)
+}
+
+/// Writes the pages of `body` and gives the tables; none if it is no honest body.
+fn put_back(body: &[u8], len: usize, count: usize, tables_len: usize) -> Option<Vec<u8>> {
+    let (rest, tables) = body.split_at_checked(body.len().checked_sub(tables_len)?)?;
+    let numbers_at = rest.len().checked_sub(count.checked_mul(4)?)?;
+    let (mut pages, numbers) = rest.split_at(numbers_at);
+    let pristine = TEMPLATE.get().pristine.borrow();
+    for number in numbers.chunks_exact(4) {
         let number = u32::from_le_bytes(number.try_into().expect("four bytes")) as usize;
-        let start = BASE + number * PAGE;
         if number >= SIZE / PAGE {
-            return Err(RestoreError::Damaged);
+            return None;
         }
-        let target = arena::bytes_mut(start, start + PAGE);
-        target.copy_from_slice(page);
-        if let Some(original) = pristine.get(start - BASE..start - BASE + PAGE) {
-            for (byte, was) in target.iter_mut().zip(original) {
-                *byte ^= was;
+        let page = arena::page_mut(BASE + number * PAGE);
+        pages = pack::unpack(pages, page)?;
+        if let Some(original) = pristine.get(number) {
+            for (word, was) in page.iter_mut().zip(original) {
+                *word ^= was;
             }
         }
     }
-    Ok(tables.to_vec())
+    (pages.is_empty() && body.len() == len).then(|| tables.to_vec())
 }

@@ -9,7 +9,7 @@ use rquickjs_sys as qjs;
 
 use crate::js::{EXCEPTION, JSContext, JSValue, Js, Thrown, UNDEFINED, take_exception};
 use crate::vm::{VM, ctx, entropy, eval};
-use crate::{arena, bridge, failure, snapshot};
+use crate::{arena, bridge, elders, failure, snapshot};
 
 /// Native stack that guest code may use, of the 8 MiB that the main thread has.
 const GUEST_STACK: usize = 4 << 20;
@@ -24,7 +24,7 @@ pub enum TemplateError {
     Engine,
     #[error("prelude {file}: {error}")]
     Prelude { file: &'static str, error: String },
-    #[error("the layout of the engine's context is not as expected")]
+    #[error("the layout of the engine's structures is not as expected")]
     Layout,
 }
 
@@ -131,6 +131,9 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
         qjs::JS_RunGC(vm.rt.get());
         warm_size_classes();
         write_seeds(0.0, 1, Some(1));
+    }
+    if !elders::retire() {
+        return Err(TemplateError::Layout);
     }
     snapshot::seal(build, stack);
     Ok(())

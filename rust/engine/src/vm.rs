@@ -31,7 +31,7 @@ pub(crate) enum Stop {
 pub type Fetcher = fn(&Fetch) -> Vec<u8>;
 
 /// Tells the host of a turn that ended for want of memory, and ends the process.
-pub type ExhaustionHandler = fn(FromWorker) -> !;
+pub type ExhaustionHandler = fn(FromWorker<'static>) -> !;
 
 pub(crate) struct Vm {
     pub(crate) rt: StdCell<*mut qjs::JSRuntime>,

@@ -21,7 +21,7 @@ fn nothing(_: &Fetch) -> Vec<u8> {
     vec![7, 0, 0, 0, 0]
 }
 
-fn start(code: &str) -> FromWorker {
+fn start(code: &str) -> FromWorker<'static> {
     engine::reset();
     let start = Start {
         leg: leg(),
@@ -43,15 +43,18 @@ fn value_of(turn: &FromWorker) -> String {
 
 fn image_of() -> Vec<u8> {
     match engine::suspend() {
-        FromWorker::Image { bytes, .. } => bytes,
+        FromWorker::Image { bytes, .. } => bytes.into_owned(),
         other => panic!("no image: {other:?}"),
     }
 }
 
-fn resume(image: Vec<u8>, settlements: Vec<Settlement>) -> FromWorker {
+fn resume(image: Vec<u8>, settlements: Vec<Settlement<'_>>) -> FromWorker<'static> {
     engine::reset();
     let release_yields = true;
-    engine::resume(&Resume { leg: leg(), image, release_yields, settlements }, nothing)
+    engine::resume(
+        &Resume { leg: leg(), image: image.into(), release_yields, settlements },
+        nothing,
+    )
 }
 
 fn number(n: i64) -> Vec<u8> {
@@ -96,7 +99,7 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
     let image = image_of();
     println!("image: {} bytes", image.len());
     assert!(image.len() < 9 * 1024, "{} bytes", image.len());
-    let settled = Settlement { id, ok: true, value: number(7) };
+    let settled = Settlement { id, ok: true, value: number(7).into() };
     assert_eq!(value_of(&resume(image, vec![settled])), "[7,4,100000000000000000000,2]");
 
     // Libraries of a test build are mapped wherever; only their addresses must not be inside.

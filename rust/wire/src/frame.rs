@@ -5,6 +5,8 @@
 //! `Failed`), before it possibly some `Fetch` which the host answers with `Data`.
 //! `Suspend` is answered with `Image` or `Failed`.
 
+use std::borrow::Cow;
+
 use crate::value::put_varint;
 use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, WireError};
 
@@ -47,31 +49,31 @@ pub struct Start {
 
 /// Continues a cell from an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Resume {
+pub struct Resume<'a> {
     /// Limits and clock.
     pub leg: Leg,
     /// What `Image` carried.
-    pub image: Vec<u8>,
+    pub image: Cow<'a, [u8]>,
     /// Whether promises of `yield_control` resolve now.
     pub release_yields: bool,
     /// Calls that ended meanwhile, in the order in which they ended.
-    pub settlements: Vec<Settlement>,
+    pub settlements: Vec<Settlement<'a>>,
 }
 
 /// How one nested call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settlement {
+pub struct Settlement<'a> {
     /// From [`Request::id`].
     pub id: u32,
     /// Whether `value` is the result or the error.
     pub ok: bool,
     /// One encoded value. Of an error: an object with `message`, perhaps `name` and more fields.
-    pub value: Vec<u8>,
+    pub value: Cow<'a, [u8]>,
 }
 
 /// A nested call that the guest made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct Request<'a> {
     /// Unique within the cell, ascending.
     pub id: u32,
     /// `call`, `callValue`, `search`, `describe`, `mcp`, … checked by the host.
@@ -79,16 +81,16 @@ pub struct Request {
     /// Tool id or name, query, … as the guest gave it.
     pub target: String,
     /// One encoded value: the input.
-    pub input: Vec<u8>,
+    pub input: Cow<'a, [u8]>,
 }
 
 /// A turn that ended with something outstanding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Suspended {
+pub struct Suspended<'a> {
     /// New nested calls, in call order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<Request<'a>>,
     /// New output items, encoded objects.
-    pub output: Vec<Vec<u8>>,
+    pub output: Vec<Cow<'a, [u8]>>,
     /// Output budget used by the whole cell so far.
     pub output_used: u64,
     /// Milliseconds until the next timer is due.
@@ -101,11 +103,11 @@ pub struct Suspended {
 
 /// The cell is complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Finished {
+pub struct Finished<'a> {
     /// Encoded final value.
-    pub value: Vec<u8>,
+    pub value: Cow<'a, [u8]>,
     /// New output items, encoded objects.
-    pub output: Vec<Vec<u8>>,
+    pub output: Vec<Cow<'a, [u8]>>,
     /// What the model should know.
     pub warnings: Vec<String>,
     /// Output budget used by the whole cell.
@@ -116,7 +118,7 @@ pub struct Finished {
 
 /// The cell failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Failed {
+pub struct Failed<'a> {
     /// One of the codes of CONTRACT exe.4.
     pub code: String,
     /// Which limit fired, or empty.
@@ -126,7 +128,7 @@ pub struct Failed {
     /// One-based line and column in the text that the model sent.
     pub location: Option<(u32, u32)>,
     /// New output items, encoded objects.
-    pub output: Vec<Vec<u8>>,
+    pub output: Vec<Cow<'a, [u8]>>,
     /// What the model should know besides.
     pub warnings: Vec<String>,
 }
@@ -161,26 +163,26 @@ pub struct Fetch {
 /// Frames that the host sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum ToWorker {
+pub enum ToWorker<'a> {
     Start(Start),
-    Resume(Resume),
+    Resume(Resume<'a>),
     /// Results of calls; with none, only due timers run.
-    Settle(Vec<Settlement>),
+    Settle(Vec<Settlement<'a>>),
     Suspend,
     /// Answer to a `Fetch`: one encoded value.
-    Data(Vec<u8>),
+    Data(Cow<'a, [u8]>),
 }
 
 /// Frames that a worker sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum FromWorker {
-    Suspended(Suspended),
-    Finished(Finished),
-    Failed(Failed),
+pub enum FromWorker<'a> {
+    Suspended(Suspended<'a>),
+    Finished(Finished<'a>),
+    Failed(Failed<'a>),
     /// The image of the VM and its uncompressed size in bytes.
     Image {
-        bytes: Vec<u8>,
+        bytes: Cow<'a, [u8]>,
         uncompressed: u64,
     },
     Fetch(Fetch),
@@ -223,21 +225,25 @@ impl Writer {
         }
         self.flag(l.truncate_output);
     }
-    fn settlements(&mut self, items: &[Settlement]) {
+    fn settlements(&mut self, items: &[Settlement<'_>]) {
         self.list(items, |w, s| {
             w.num(u64::from(s.id));
             w.flag(s.ok);
             w.blob(&s.value);
         });
     }
-    fn finish(mut self) -> Vec<u8> {
-        let len = (self.0.len() - 4) as u32;
+    fn finish(self) -> Vec<u8> {
+        self.finish_before(0)
+    }
+    /// For a frame whose last `more` bytes are written separately.
+    fn finish_before(mut self, more: usize) -> Vec<u8> {
+        let len = (self.0.len() - 4 + more) as u32;
         self.0[..4].copy_from_slice(&len.to_le_bytes());
         self.0
     }
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
     fn flag(&mut self) -> Result<bool, WireError> {
         match self.byte()? {
             0 => Ok(false),
@@ -251,14 +257,14 @@ impl Decoder<'_> {
     fn id(&mut self) -> Result<u32, WireError> {
         u32::try_from(self.varint()?).map_err(|_| WireError::Malformed("number out of range"))
     }
-    fn value(&mut self) -> Result<Vec<u8>, WireError> {
+    fn value(&mut self) -> Result<Cow<'a, [u8]>, WireError> {
         let blob = self.blob()?;
         let mut inner = Decoder::new(blob);
         inner.skip_value()?;
         if !inner.is_done() {
             return Err(WireError::Malformed("bytes after a value"));
         }
-        Ok(blob.to_vec())
+        Ok(Cow::Borrowed(blob))
     }
     /// At most `most` items of at least `least` bytes each: an item takes more memory than bytes.
     fn list<T>(
@@ -288,7 +294,7 @@ impl Decoder<'_> {
             truncate_output: self.flag()?,
         })
     }
-    fn settlements(&mut self) -> Result<Vec<Settlement>, WireError> {
+    fn settlements(&mut self) -> Result<Vec<Settlement<'a>>, WireError> {
         self.list(4, MAX_OUTSTANDING, |d| {
             Ok(Settlement { id: d.id()?, ok: d.flag()?, value: d.value()? })
         })
@@ -296,6 +302,26 @@ impl Decoder<'_> {
     fn end<T>(&self, v: T) -> Result<T, WireError> {
         if self.is_done() { Ok(v) } else { Err(WireError::Malformed("bytes after a frame")) }
     }
+}
+
+impl Resume<'_> {
+    /// All of the frame that comes before the bytes of the image, which end it.
+    pub fn head(&self) -> Vec<u8> {
+        let mut w = Writer::frame(2);
+        w.leg(&self.leg);
+        w.flag(self.release_yields);
+        w.settlements(&self.settlements);
+        w.num(self.image.len() as u64);
+        w.finish_before(self.image.len())
+    }
+}
+
+/// All of an `Image` frame that comes before its `len` bytes, which end it.
+pub fn image_head(uncompressed: u64, len: usize) -> Vec<u8> {
+    let mut w = Writer::frame(0x84);
+    w.num(uncompressed);
+    w.num(len as u64);
+    w.finish_before(len)
 }
 
 /// Length of the frame that starts in `head`, header included, once four bytes are there.
@@ -311,7 +337,7 @@ pub fn frame_len(head: &[u8], max: usize) -> Result<Option<usize>, WireError> {
     Ok(Some(len + 4))
 }
 
-impl ToWorker {
+impl<'a> ToWorker<'a> {
     /// The whole frame.
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -326,12 +352,9 @@ impl ToWorker {
                 w.finish()
             }
             Self::Resume(r) => {
-                let mut w = Writer::frame(2);
-                w.leg(&r.leg);
-                w.blob(&r.image);
-                w.flag(r.release_yields);
-                w.settlements(&r.settlements);
-                w.finish()
+                let mut head = r.head();
+                head.extend_from_slice(&r.image);
+                head
             }
             Self::Settle(s) => {
                 let mut w = Writer::frame(3);
@@ -347,8 +370,8 @@ impl ToWorker {
         }
     }
 
-    /// Reads a frame without its four length bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+    /// Reads a frame without its four length bytes; large parts are not copied.
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, WireError> {
         let mut d = Decoder::new(bytes);
         let frame = match d.byte()? {
             1 => Self::Start(Start {
@@ -357,13 +380,13 @@ impl ToWorker {
                 typescript: d.flag()?,
                 allow_javascript: d.flag()?,
                 allow_typescript: d.flag()?,
-                globals: d.value()?,
+                globals: d.value()?.into_owned(),
             }),
             2 => Self::Resume(Resume {
                 leg: d.leg()?,
-                image: d.blob()?.to_vec(),
                 release_yields: d.flag()?,
                 settlements: d.settlements()?,
+                image: Cow::Borrowed(d.blob()?),
             }),
             3 => Self::Settle(d.settlements()?),
             4 => Self::Suspend,
@@ -374,7 +397,7 @@ impl ToWorker {
     }
 }
 
-impl FromWorker {
+impl<'a> FromWorker<'a> {
     /// The whole frame.
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -421,10 +444,9 @@ impl FromWorker {
                 w.finish()
             }
             Self::Image { bytes, uncompressed } => {
-                let mut w = Writer::frame(0x84);
-                w.num(*uncompressed);
-                w.blob(bytes);
-                w.finish()
+                let mut head = image_head(*uncompressed, bytes.len());
+                head.extend_from_slice(bytes);
+                head
             }
             Self::Fetch(f) => {
                 let mut w = Writer::frame(0x85);
@@ -435,8 +457,8 @@ impl FromWorker {
         }
     }
 
-    /// Reads a frame without its four length bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+    /// Reads a frame without its four length bytes; large parts are not copied.
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, WireError> {
         let mut d = Decoder::new(bytes);
         let frame = match d.byte()? {
             0x81 => Self::Suspended(Suspended {
@@ -471,7 +493,7 @@ impl FromWorker {
             }),
             0x84 => {
                 let uncompressed = d.varint()?;
-                Self::Image { bytes: d.blob()?.to_vec(), uncompressed }
+                Self::Image { bytes: Cow::Borrowed(d.blob()?), uncompressed }
             }
             0x85 => {
                 let kind = match d.byte()? {

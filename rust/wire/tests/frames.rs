@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::borrow::Cow;
+
 use codemode_wire::frame::frame_len;
 use codemode_wire::{
     Failed, Fetch, FetchKind, Finished, FromWorker, Leg, MAX_ITEMS, MAX_OUTSTANDING, Request,
@@ -24,12 +26,20 @@ fn legs() -> impl Strategy<Value = Leg> {
     })
 }
 
-fn settlements() -> impl Strategy<Value = Vec<Settlement>> {
-    let one = (any::<u32>(), any::<bool>(), values());
+fn blobs() -> impl Strategy<Value = Cow<'static, [u8]>> {
+    values().prop_map(Cow::Owned)
+}
+
+fn bytes() -> impl Strategy<Value = Cow<'static, [u8]>> {
+    vec(any::<u8>(), 0..99).prop_map(Cow::Owned)
+}
+
+fn settlements() -> impl Strategy<Value = Vec<Settlement<'static>>> {
+    let one = (any::<u32>(), any::<bool>(), blobs());
     vec(one.prop_map(|(id, ok, value)| Settlement { id, ok, value }), 0..5)
 }
 
-fn orders() -> impl Strategy<Value = ToWorker> {
+fn orders() -> impl Strategy<Value = ToWorker<'static>> {
     let start = (legs(), any::<String>(), any::<[bool; 3]>(), values()).prop_map(
         |(leg, code, flags, globals)| {
             ToWorker::Start(Start {
@@ -42,7 +52,7 @@ fn orders() -> impl Strategy<Value = ToWorker> {
             })
         },
     );
-    let resume = (legs(), vec(any::<u8>(), 0..99), any::<bool>(), settlements()).prop_map(
+    let resume = (legs(), bytes(), any::<bool>(), settlements()).prop_map(
         |(leg, image, release_yields, settlements)| {
             ToWorker::Resume(Resume { leg, image, release_yields, settlements })
         },
@@ -52,18 +62,18 @@ fn orders() -> impl Strategy<Value = ToWorker> {
         resume,
         settlements().prop_map(ToWorker::Settle),
         Just(ToWorker::Suspend),
-        values().prop_map(ToWorker::Data),
+        blobs().prop_map(ToWorker::Data),
     ]
 }
 
-fn requests() -> impl Strategy<Value = Vec<Request>> {
-    let one = (any::<u32>(), any::<String>(), any::<String>(), values());
+fn requests() -> impl Strategy<Value = Vec<Request<'static>>> {
+    let one = (any::<u32>(), any::<String>(), any::<String>(), blobs());
     vec(one.prop_map(|(id, op, target, input)| Request { id, op, target, input }), 0..5)
 }
 
-fn turns() -> impl Strategy<Value = FromWorker> {
+fn turns() -> impl Strategy<Value = FromWorker<'static>> {
     let suspended = (
-        (requests(), vec(values(), 0..4), any::<u64>()),
+        (requests(), vec(blobs(), 0..4), any::<u64>()),
         (option::of(any::<u64>()), option::of(any::<String>()), any::<bool>()),
     )
         .prop_map(|((requests, output, output_used), (timer_ms, yielded, main_settled))| {
@@ -76,14 +86,14 @@ fn turns() -> impl Strategy<Value = FromWorker> {
                 main_settled,
             })
         });
-    let finished = (values(), vec(values(), 0..4), vec(any::<String>(), 0..4), any::<u64>())
+    let finished = (blobs(), vec(blobs(), 0..4), vec(any::<String>(), 0..4), any::<u64>())
         .prop_map(|(value, output, warnings, output_used)| {
             let reusable = output_used % 2 == 0;
             FromWorker::Finished(Finished { value, output, warnings, output_used, reusable })
         });
     let failed = (
         (any::<String>(), any::<String>(), any::<String>()),
-        (option::of(any::<(u32, u32)>()), vec(values(), 0..4), vec(any::<String>(), 0..4)),
+        (option::of(any::<(u32, u32)>()), vec(blobs(), 0..4), vec(any::<String>(), 0..4)),
     )
         .prop_map(|((code, limit, message), (location, output, warnings))| {
             FromWorker::Failed(Failed { code, limit, message, location, output, warnings })
@@ -99,7 +109,7 @@ fn turns() -> impl Strategy<Value = FromWorker> {
         suspended,
         finished,
         failed,
-        (vec(any::<u8>(), 0..99), any::<u64>())
+        (bytes(), any::<u64>())
             .prop_map(|(bytes, uncompressed)| FromWorker::Image { bytes, uncompressed }),
         (kinds, any::<String>())
             .prop_map(|(kind, argument)| FromWorker::Fetch(Fetch { kind, argument })),
@@ -155,10 +165,12 @@ proptest! {
     #[test]
     fn any_bytes_are_a_frame_or_refused(bytes in vec(any::<u8>(), 0..300)) {
         if let Ok(order) = ToWorker::decode(&bytes) {
-            prop_assert_eq!(ToWorker::decode(&order.encode()[4..]), Ok(order));
+            let frame = order.encode();
+            prop_assert_eq!(ToWorker::decode(&frame[4..]), Ok(order));
         }
         if let Ok(turn) = FromWorker::decode(&bytes) {
-            prop_assert_eq!(FromWorker::decode(&turn.encode()[4..]), Ok(turn));
+            let frame = turn.encode();
+            prop_assert_eq!(FromWorker::decode(&frame[4..]), Ok(turn));
         }
     }
 
@@ -169,12 +181,14 @@ proptest! {
         let mut bytes = order.encode();
         apply(&mut bytes[4..], one);
         if let Ok(order) = ToWorker::decode(&bytes[4..]) {
-            prop_assert_eq!(ToWorker::decode(&order.encode()[4..]), Ok(order));
+            let frame = order.encode();
+            prop_assert_eq!(ToWorker::decode(&frame[4..]), Ok(order));
         }
         let mut bytes = turn.encode();
         apply(&mut bytes[4..], other);
         if let Ok(turn) = FromWorker::decode(&bytes[4..]) {
-            prop_assert_eq!(FromWorker::decode(&turn.encode()[4..]), Ok(turn));
+            let frame = turn.encode();
+            prop_assert_eq!(FromWorker::decode(&frame[4..]), Ok(turn));
         }
     }
 
@@ -205,7 +219,7 @@ fn a_frame_over_the_limit_is_refused() {
 #[test]
 fn a_turn_has_no_more_requests_than_may_be_outstanding() {
     let turn = |n| {
-        let request = Request { input: vec![0], ..Request::default() };
+        let request = Request { input: Cow::Owned(vec![0]), ..Request::default() };
         let requests = vec![request; n];
         FromWorker::Suspended(Suspended { requests, ..Suspended::default() }).encode()
     };
@@ -216,9 +230,9 @@ fn a_turn_has_no_more_requests_than_may_be_outstanding() {
 #[test]
 fn lists_of_tiny_items_are_bounded() {
     let turn = |output, warnings| {
-        let output = vec![vec![0]; output];
+        let output = vec![Cow::Owned(vec![0]); output];
         let warnings = vec![String::new(); warnings];
-        let value = vec![0];
+        let value = Cow::Owned(vec![0]);
         FromWorker::Finished(Finished { value, output, warnings, output_used: 0, reusable: false })
             .encode()
     };

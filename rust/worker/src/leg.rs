@@ -31,19 +31,17 @@ pub(crate) fn serve() -> ! {
 
 /// Serves one leg; comes back only when its cell is complete.
 fn serve_cell() {
-    let first = receive();
-    let mut turn = match &first {
+    let mut turn = match decode(&receive()) {
         ToWorker::Start(start) => {
             confine::arm_kill_timer(start.leg.kill_ns);
-            engine::start(start, fetch)
+            engine::start(&start, fetch)
         }
         ToWorker::Resume(resume) => {
             confine::arm_kill_timer(resume.leg.kill_ns);
-            engine::resume(resume, fetch)
+            engine::resume(&resume, fetch)
         }
         _ => protocol_error(),
     };
-    drop(first);
     loop {
         send(&turn);
         match turn {
@@ -51,7 +49,7 @@ fn serve_cell() {
             FromWorker::Finished(Finished { reusable: true, .. }) => return,
             _ => sys::exit(0),
         }
-        turn = match receive() {
+        turn = match decode(&receive()) {
             ToWorker::Settle(settlements) => engine::settle(&settlements),
             ToWorker::Suspend => {
                 // No guest code runs any more; a busy machine may take its time.
@@ -66,13 +64,14 @@ fn serve_cell() {
 /// Asks the host in the middle of a turn.
 fn fetch(request: &Fetch) -> Vec<u8> {
     send(&FromWorker::Fetch(request.clone()));
-    match receive() {
-        ToWorker::Data(value) => value,
+    match decode(&receive()) {
+        ToWorker::Data(value) => value.into_owned(),
         _ => protocol_error(),
     }
 }
 
-fn receive() -> ToWorker {
+/// The next frame, without its length.
+fn receive() -> Vec<u8> {
     let mut head = [0; 4];
     match sys::read_exact(SOCKET, &mut head) {
         Ok(true) => {}
@@ -83,15 +82,25 @@ fn receive() -> ToWorker {
         Ok(Some(len)) => len - 4,
         _ => protocol_error(),
     };
-    let mut body = vec![0; len];
-    match sys::read_exact(SOCKET, &mut body) {
-        Ok(true) => ToWorker::decode(&body).unwrap_or_else(|_: WireError| protocol_error()),
-        Ok(false) | Err(_) => sys::exit(0),
+    match sys::read_vec(SOCKET, len) {
+        Ok(Some(body)) => body,
+        Ok(None) | Err(_) => sys::exit(0),
     }
 }
 
+fn decode(frame: &[u8]) -> ToWorker<'_> {
+    ToWorker::decode(frame).unwrap_or_else(|_: WireError| protocol_error())
+}
+
 fn send(turn: &FromWorker) {
-    if sys::write_all(SOCKET, &turn.encode()).is_err() {
+    let sent = match turn {
+        FromWorker::Image { bytes, uncompressed } => {
+            sys::write_all(SOCKET, &frame::image_head(*uncompressed, bytes.len()))
+                .and_then(|()| sys::write_all(SOCKET, bytes))
+        }
+        _ => sys::write_all(SOCKET, &turn.encode()),
+    };
+    if sent.is_err() {
         sys::exit(0);
     }
 }

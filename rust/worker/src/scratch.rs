@@ -15,6 +15,8 @@ const BASE: usize = 0x200_0000_0000;
 /// Holds a frame of the largest size, its decoded form, and the parser's trees.
 pub(crate) const SIZE: usize = 1 << 30;
 
+const LARGE: usize = 2 << 20;
+
 type Pool = Tlsf<'static, u32, u8, 26, 8>;
 
 struct State(UnsafeCell<Option<Pool>>);
@@ -48,6 +50,12 @@ impl Scratch {
                 if got as usize != BASE {
                     return None;
                 }
+                // Frames of some size are rare; their pages are cheaper by the large piece.
+                libc::madvise(
+                    (BASE + LARGE) as *mut libc::c_void,
+                    SIZE - LARGE,
+                    libc::MADV_HUGEPAGE,
+                );
                 let mut pool = Pool::new();
                 let range = slice_from_raw_parts_mut(BASE as *mut u8, SIZE);
                 pool.insert_free_block_ptr(NonNull::new(range)?);

@@ -4,7 +4,9 @@
 #![allow(unsafe_code)]
 
 use std::io::{self, Error};
+use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::ptr;
 
 use libc::{c_int, c_void};
 
@@ -15,6 +17,23 @@ pub(crate) fn check(status: c_int) -> io::Result<c_int> {
 
 /// Reads exactly `buf.len()` bytes; `Ok(false)` at end of file before the first.
 pub(crate) fn read_exact(fd: RawFd, buf: &mut [u8]) -> io::Result<bool> {
+    // SAFETY: initialised bytes are a special case of uninitialised ones; only bytes are written.
+    let buf = unsafe { &mut *(ptr::from_mut(buf) as *mut [MaybeUninit<u8>]) };
+    read_into(fd, buf)
+}
+
+/// Reads exactly `len` bytes into fresh memory; `Ok(None)` at end of file before the first.
+pub(crate) fn read_vec(fd: RawFd, len: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::with_capacity(len);
+    if !read_into(fd, &mut bytes.spare_capacity_mut()[..len])? {
+        return Ok(None);
+    }
+    // SAFETY: the capacity is at least `len`, and so many bytes were written.
+    unsafe { bytes.set_len(len) };
+    Ok(Some(bytes))
+}
+
+fn read_into(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> io::Result<bool> {
     let mut done = 0;
     while done < buf.len() {
         let rest = &mut buf[done..];
