@@ -152,6 +152,13 @@ pub(crate) fn poll2(a: RawFd, b: RawFd) -> io::Result<(bool, bool)> {
     }
 }
 
+/// Whether there is something to read now.
+pub(crate) fn is_readable(fd: RawFd) -> bool {
+    let mut one = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: see the module.
+    unsafe { libc::poll(&raw mut one, 1, 0) > 0 }
+}
+
 /// A child that has ended and its wait status.
 pub(crate) fn reap() -> Option<(i32, i32)> {
     let mut status = 0;

@@ -87,6 +87,10 @@ fn child(socket: OwnedFd, signals: &OwnedFd, zygote: i32, filter: &BpfProgram) -
             libc::close(standard);
         }
     }
+    // A leg that waits already is served at once.
+    if !sys::is_readable(leg::SOCKET) {
+        engine::rehearse();
+    }
     if let Err(why) = confine::seal(zygote, filter) {
         leg::refuse(leg::SOCKET, format!("the sandbox could not be set up: {why}"));
     }
