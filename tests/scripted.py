@@ -16,10 +16,12 @@ from codemode import Hooks, Scope, Tool
 from codemode.catalog import CatalogView
 from codemode.config import CodeModeConfig
 from codemode.executor import Executor
+from codemode.native import RuntimeUnavailable
 from codemode.runner import Cell
 from codemode.store import Store
 from codemode.telemetry import Counters
 from codemode.trajectory import Trajectory
+from codemode.worker import GRACE_S, WorkerLate
 
 Script = Generator[Any, tuple[str, dict[str, Any]], None]
 
@@ -65,45 +67,49 @@ class FakeWorker:
         self.deadline = deadline
         self.discarded = False
         self.sent: list[tuple[str, dict[str, Any]]] = []
-        self._answer: Any = None
-        self._aborted = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._late: asyncio.TimerHandle | None = None
         next(script)
+
+    def listen(self, on_turn: Callable[[Any], None], on_fail: Callable[[Exception], None]) -> None:
+        self._on_turn, self._on_fail = on_turn, on_fail
 
     def send(self, method: str, *args: Any, **kwargs: Any) -> None:
         if args:
             kwargs["settlements"] = args[0]
         self.sent.append((method, kwargs))
         try:
-            self._answer = self.script.send((method, kwargs))
+            answer = self.script.send((method, kwargs))
         except StopIteration:
-            self._answer = None
+            answer = None
+        if isinstance(answer, Exception):
+            self._loop.call_soon(self._fail, answer)
+        elif answer is None:
+            self._late = self._loop.call_at(self.deadline + GRACE_S, self._fail, WorkerLate())
+        else:
+            self._loop.call_soon(self._tell, answer)
 
-    def suspend(self) -> None:
+    async def suspend(self) -> Any:
+        image: asyncio.Future[Any] = self._loop.create_future()
+        self.listen(image.set_result, image.set_exception)
         self.send("suspend")
-
-    async def turn(self) -> Any:
-        from codemode.native import RuntimeUnavailable
-        from codemode.worker import GRACE_S, WorkerLate
-
-        await asyncio.sleep(0)
-        if isinstance(self._answer, Exception):
-            raise self._answer
-        if self._answer is None:
-            loop = asyncio.get_running_loop()
-            try:
-                await asyncio.wait_for(
-                    self._aborted.wait(), max(0, self.deadline + GRACE_S - loop.time())
-                )
-            except asyncio.TimeoutError:
-                raise WorkerLate from None
-            raise RuntimeUnavailable("stopped")
-        return self._answer
+        return await image
 
     def abort(self) -> None:
-        self._aborted.set()
+        self._loop.call_soon(self._fail, RuntimeUnavailable("stopped"))
+
+    def _tell(self, turn: Any) -> None:
+        if not self.discarded:
+            self._on_turn(turn)
+
+    def _fail(self, error: Exception) -> None:
+        if not self.discarded:
+            self._on_fail(error)
 
     def discard(self) -> None:
         self.discarded = True
+        if self._late is not None:
+            self._late.cancel()
         self.script.close()
 
 

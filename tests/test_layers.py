@@ -33,6 +33,7 @@ FLOW = [
     "engine",
     "store",
     "calls",
+    "leg",
     "runner",
     "run",
     "session",

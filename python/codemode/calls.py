@@ -32,6 +32,7 @@ class Calls:
 
     Attributes:
         ready: Settlements in the order in which the calls ended, `(number, ok, encoded value)`.
+        on_ready: Called whenever a call has ended.
         dispatched: How many calls were started, searches not counted.
     """
 
@@ -55,17 +56,18 @@ class Calls:
             restart_safe: Only replay-safe tools may run.
             limit: Calls in flight at once.
             tasks: Where the run keeps track of what is running.
-            on_ready: Called whenever a call has ended.
+            on_ready: See the class.
         """
         self.ready: list[tuple[int, bool, bytes]] = []
         self.dispatched = 0
+        self._loop = asyncio.get_running_loop()
         self._executor = executor
         self._view = view
         self._call_id = call_id
         self._restart_safe = restart_safe
         self._limit = limit
         self._run_tasks = tasks
-        self._on_ready = on_ready
+        self.on_ready = on_ready
         self._open: dict[int, Call] = {}
         self._queue: deque[Call] = deque()
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -77,6 +79,11 @@ class Calls:
     def __bool__(self) -> bool:
         """Whether something is outstanding."""
         return bool(self._open or self.ready)
+
+    @property
+    def are_running(self) -> bool:
+        """Whether any has not ended."""
+        return bool(self._open)
 
     def add(self, requests: Iterable[tuple[int, str, str, Any]]) -> None:
         """Takes what the guest asked for, and starts as much of it as may run.
@@ -157,7 +164,6 @@ class Calls:
             await asyncio.wait(running, timeout=_JOIN_S)
 
     def _dispatch(self) -> None:
-        loop = asyncio.get_running_loop()
         while self._queue and self._in_flight < self._limit:
             call = self._queue.popleft()
             call.state = "running"
@@ -165,7 +171,7 @@ class Calls:
             if call.op not in ("search", "describe"):
                 self._shown.append(call)
                 self.dispatched += 1
-            task = loop.create_task(self._serve(call))
+            task = self._loop.create_task(self._serve(call))
             self._tasks[call.number] = task
             self._run_tasks.add(task)
             task.add_done_callback(self._run_tasks.discard)
@@ -196,4 +202,4 @@ class Calls:
         if not self._over:
             self.ready.append((call.number, call.status == "ok", value))
             self._dispatch()
-            self._on_ready()
+            self.on_ready()

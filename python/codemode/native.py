@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class RuntimeUnavailable(RuntimeError):
     code = "runtime_unavailable"
 
 
+@cache
 def engine() -> Any:
     """The module `codemode._engine`.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .calls import Calls, CallsRefused
 from .executor import MAX_VALUE_BYTES
+from .leg import HAND_OVER, MIN_TIMER_S, Budget, Leg
 from .models import (
     ERROR_CODES,
     LIMITS,
@@ -32,27 +33,7 @@ if TYPE_CHECKING:
     from .executor import Executor
     from .scope import Scope
 
-# A timer that is due at once would otherwise make host and worker spin.
 _ZYGOTE_END_S = 0.02
-_MIN_TIMER_S = 0.001
-
-
-class Budget:
-    """The clock of one exec or wait (exe.10). Times are `time.monotonic()` seconds."""
-
-    __slots__ = ("deadline", "deadline_ns", "park_at", "resume_until")
-
-    def __init__(self, config: CodeModeConfig) -> None:
-        """Starts now."""
-        total = config.timeout_ms / 1000
-        self.deadline_ns = time.monotonic_ns() + config.timeout_ms * 1_000_000
-        self.deadline = self.deadline_ns / 1e9
-        margin = min(0.250, total / 2)
-        # Results that come later than this wait for the next leg.
-        self.resume_until = self.deadline - margin
-        # The image has to be taken before the kernel's timer fires; large ones take longer.
-        reserve = 0.020 + config.max_snapshot_bytes / 500e6
-        self.park_at = self.deadline - min(margin, reserve)
 
 
 class _Broken(Exception):
@@ -215,62 +196,67 @@ class Cell:
 
     async def _run_leg(self, budget: Budget, begin: Callable[[LiveWorker], None]) -> Result:
         self._budget = budget
-        live, turn = await self._begin(budget, begin)
-        try:
-            while True:
+        while True:
+            live, end = await self._begin(budget, begin)
+            try:
                 if self._gone():
                     return self._ended()
-                kind = type(turn).__name__
-                if kind == "Finished":
-                    result = self._finish(turn)
-                    if turn.reusable:
-                        self._pool.give_back(self.owner, live)
-                    return result
-                if kind == "Failed":
-                    return self._fail_turn(turn)
-                if kind != "Suspended":
-                    raise _Broken("an image that nobody asked for")
-                self._take(turn)
-                reason = await self._hold_or_park(budget)
-                if self._gone():
-                    return self._ended()
-                if reason is not None:
+                if not isinstance(end, str):
+                    return self._conclude(live, end)
+                if end != HAND_OVER:
                     try:
                         self._store.reserve(self, self._config.max_suspended_cells)
                     except StoreFull:
                         return self._too_many()
-                    failure = await self._take_image(live)
-                    return self._fail_turn(failure) if failure else self._park(reason)
-                if self._park_every_turn:
-                    failure = await self._take_image(live)
-                    if failure:
-                        return self._fail_turn(failure)
-                    live.discard()
-                    live, turn = await self._begin(budget, self._restoring(budget))
-                else:
-                    live.send("settle", self._calls.drain())
-                    turn = await live.turn()
-        finally:
-            self._live = None
-            live.discard()
+                failure = await self._take_image(live)
+                if failure:
+                    return self._fail_turn(failure)
+                if end != HAND_OVER:
+                    return self._park(cast("WaitReason", end))
+            finally:
+                self._live = None
+                live.discard()
+            begin = self._restoring(budget)
+
+    def _conclude(self, live: LiveWorker, turn: Any) -> Result:
+        kind = type(turn).__name__
+        if kind == "Failed":
+            return self._fail_turn(turn)
+        if kind != "Finished":
+            raise _Broken("an image that nobody asked for")
+        result = self._finish(turn)
+        if turn.reusable:
+            self._pool.give_back(self.owner, live)
+        return result
 
     async def _begin(
         self, budget: Budget, begin: Callable[[LiveWorker], None]
     ) -> tuple[LiveWorker, Any]:
-        """Gets a worker, has it begin, and gives it with its first turn end.
+        """Gets a worker, has it begin, and gives it with what ends the leg (see `Leg.end`).
 
-        Until then the program has reached nothing outside, so if the zygote was lost (and all
-        workers with it) the same turn is run again with a new one.
+        In its first turn the program has reached nothing outside, so if the zygote was lost then
+        (and all workers with it) the same turn is run again with a new one.
         """
         while True:
             # Counted before: a loss that is noticed while a worker is chosen may be of that worker.
             lost = self._pool.lost
             live = self._live = await self._checkout(budget)
+            leg = Leg(
+                asyncio.get_running_loop(),
+                live,
+                self._calls,
+                budget,
+                take=self._take,
+                timer_at=lambda: self._timer_at,
+                hand_over=self._park_every_turn,
+            )
             try:
                 begin(live)
-                return live, await live.turn()
+                return live, await leg.end()
             except RuntimeUnavailable:
                 live.discard()
+                if leg.turns:
+                    raise
                 if self._pool.lost == lost:
                     # The zygote's own end may show a moment after that of its workers.
                     await asyncio.sleep(_ZYGOTE_END_S)
@@ -325,8 +311,7 @@ class Cell:
 
     async def _take_image(self, live: LiveWorker) -> Any:
         """Suspends the worker; gives the worker's failure if it could not."""
-        live.suspend()
-        turn = await live.turn()
+        turn = await live.suspend()
         kind = type(turn).__name__
         if kind == "Failed":
             return turn
@@ -334,19 +319,6 @@ class Cell:
             raise _Broken("no image after a suspend")
         self._image = turn.bytes
         self._image_size = turn.uncompressed
-        return None
-
-    async def _hold_or_park(self, budget: Budget) -> WaitReason | None:
-        """Waits for what the guest waits for: None when it can go on in this leg."""
-        if self._yielded:
-            return "yield"
-        if not (self._calls or self._timer_at is not None):
-            raise _Broken("a cell that waits for nothing")
-        if self._restart_safe:
-            return "pending_tools"
-        await self._something_due(budget.park_at)
-        if time.monotonic() >= budget.resume_until or not (self._calls.ready or self._timer_due()):
-            return "pending_tools"
         return None
 
     async def _something_due(self, until: float) -> None:
@@ -358,7 +330,7 @@ class Cell:
                 return
             due = until if self._timer_at is None else min(until, self._timer_at)
             wake = self._wake = loop.create_future()
-            alarm = loop.call_later(max(due - now, _MIN_TIMER_S), _wake_up, wake)
+            alarm = loop.call_later(max(due - now, MIN_TIMER_S), _wake_up, wake)
             try:
                 await wake
             finally:
@@ -370,15 +342,21 @@ class Cell:
 
     # What the worker says
 
-    def _take(self, turn: Any) -> None:
+    def _take(self, turn: Any) -> WaitReason | None:
+        """Takes the end of a turn; gives the reason if the cell has to be parked now."""
         self._output.extend(turn.output)
         self._output_used = turn.output_used
         delay = turn.timer_ms
         self._timer_at = (
-            None if delay is None else time.monotonic() + max(delay / 1000, _MIN_TIMER_S)
+            None if delay is None else time.monotonic() + max(delay / 1000, MIN_TIMER_S)
         )
         self._yielded = turn.yielded is not None
         self._calls.add(turn.requests)
+        if self._yielded:
+            return "yield"
+        if not (self._calls or self._timer_at is not None):
+            raise _Broken("a cell that waits for nothing")
+        return "pending_tools" if self._restart_safe else None
 
     def _rouse(self) -> None:
         if self._wake is not None and not self._wake.done():

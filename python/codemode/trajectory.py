@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _log = logging.getLogger("codemode")
@@ -34,17 +34,22 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(_HIDDEN_KEYS, re.IGNORECASE), re.compile(_HIDDEN_TEXT, re.DOTALL)
 
 
+@lru_cache(maxsize=4_096)
+def _is_hidden(key: str) -> bool:
+    return _patterns()[0].search(key) is not None
+
+
 def redact(value: Any, depth: int = 0) -> Any:
     """A bounded copy of a JSON-like value without what looks like a secret.
 
     Values under keys such as `password`, `token`, `apiKey` and texts that have the form of known
     credentials are replaced. Texts are cut at 512 characters, lists and objects at 32 members.
     """
+    if value is None or isinstance(value, (int, float)):
+        return value
     if isinstance(value, str):
         text = _patterns()[1].sub(_MARK, value[: _TEXT * 4])
         return text if len(text) <= _TEXT else text[:_TEXT] + f"… ({len(value)} characters)"
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
     if depth >= _DEPTH:
         return "…"
     if isinstance(value, Mapping):
@@ -54,7 +59,7 @@ def redact(value: Any, depth: int = 0) -> Any:
                 out["…"] = f"{len(value) - _ITEMS} more"
                 break
             name = str(key)[:_TEXT]
-            out[name] = _MARK if _patterns()[0].search(name) else redact(item, depth + 1)
+            out[name] = _MARK if _is_hidden(name) else redact(item, depth + 1)
         return out
     if isinstance(value, (list, tuple)):
         head = [redact(item, depth + 1) for item in value[:_ITEMS]]
@@ -101,10 +106,9 @@ class Trajectory:
             kind: Type of the event.
             call_id: The call it is about.
             payload: Name and untrusted value, redacted before it is kept.
-            more: Further fields; those that are None are left out.
+            more: Further fields.
         """
-        event: dict[str, Any] = {"type": kind, "time": time.time(), "callId": call_id}
-        event.update((key, value) for key, value in more.items() if value is not None)
+        event: dict[str, Any] = {"type": kind, "time": time.time(), "callId": call_id, **more}
         if payload is not None:
             event[payload[0]] = self._redact(payload[1])
         if len(self._events) >= self._limit:

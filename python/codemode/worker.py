@@ -40,18 +40,24 @@ class WorkerBroke(Exception):
     """The worker said something that the protocol never says and was killed."""
 
 
+def _nobody(_: Any) -> None:
+    """Hears of it where nobody listens yet."""
+
+
 class LiveWorker:
-    """One worker during one leg. Use: a `begin` or `send`, then `await turn()`; `discard` last."""
+    """One worker during one leg. Use: `listen`, then `send`; `discard` last."""
 
     __slots__ = (
         "_alarm",
+        "_asked",
         "_died",
         "_error",
         "_fd",
         "_fetch",
         "_fetch_type",
         "_loop",
-        "_waiter",
+        "_on_fail",
+        "_on_turn",
         "_worker",
         "_writing",
         "generation",
@@ -78,7 +84,10 @@ class LiveWorker:
         self._loop = loop
         self._worker: Any = worker
         self._fetch = fetch
-        self._waiter: asyncio.Future[Any] | None = None
+        self._on_turn: Callable[[Any], None] = _nobody
+        self._on_fail: Callable[[Exception], None] = _nobody
+        # Whether the worker owes us the end of a turn.
+        self._asked = False
         self._error: Exception | None = None
         self._writing = False
         # Which zygote it came from, counted by those that were lost before.
@@ -91,6 +100,19 @@ class LiveWorker:
         loop.add_reader(self._fd, self._on_readable)
         self._alarm = loop.call_at(deadline + GRACE_S, self._on_late)
 
+    def listen(self, on_turn: Callable[[Any], None], on_fail: Callable[[Exception], None]) -> None:
+        """Says who hears of the worker from now on.
+
+        Args:
+            on_turn: Gets the end of each turn: Suspended, Finished, Failed or Image.
+            on_fail: Gets what ended the worker, once: `WorkerLate` (no answer by its deadline
+                and some grace), `RuntimeUnavailable` (the process is gone), `WorkerBroke` (it
+                broke the protocol), `HostBroke`.
+        """
+        self._on_turn, self._on_fail = on_turn, on_fail
+        if self._error is not None:
+            self._loop.call_soon(on_fail, self._error)
+
     def send(self, method: str, *args: Any, **kwargs: Any) -> None:
         """Calls a sending method of the worker: start, resume, settle, suspend or data.
 
@@ -98,6 +120,7 @@ class LiveWorker:
             RuntimeUnavailable: The worker is gone.
             ValueError: What is sent exceeds the largest frame.
         """
+        self._asked = True
         try:
             written = getattr(self._worker, method)(*args, **kwargs)
         except (OSError, self._died) as error:
@@ -109,30 +132,27 @@ class LiveWorker:
             self._writing = True
             self._loop.add_writer(self._fd, self._on_writable)
 
-    def suspend(self) -> None:
-        """Asks for the image. No guest code runs any more, so its deadline is void."""
+    async def suspend(self) -> Any:
+        """Asks for the image. No guest code runs any more, so its deadline is void.
+
+        Returns:
+            Image or Failed.
+
+        Raises:
+            WorkerLate, RuntimeUnavailable, WorkerBroke: See `listen`.
+        """
+        image: asyncio.Future[Any] = self._loop.create_future()
+        self.listen(
+            lambda turn: None if image.done() else image.set_result(turn),
+            lambda error: None if image.done() else image.set_exception(error),
+        )
         self._alarm.cancel()
         self._alarm = self._loop.call_later(IMAGE_S, self._on_late)
         self.send("suspend")
-
-    async def turn(self) -> Any:
-        """The end of the current turn: Suspended, Finished, Failed or Image.
-
-        Raises:
-            WorkerLate: It did not come by the deadline and some grace.
-            RuntimeUnavailable: The process is gone.
-            WorkerBroke: It broke the protocol.
-        """
-        if self._error is not None:
-            raise self._error
-        self._waiter = self._loop.create_future()
-        try:
-            return await self._waiter
-        finally:
-            self._waiter = None
+        return await image
 
     def abort(self) -> None:
-        """Kills the worker; a turn that is awaited ends with `RuntimeUnavailable`."""
+        """Kills the worker; who listens gets `RuntimeUnavailable`."""
         self._fail(RuntimeUnavailable("the worker was stopped"))
 
     def release(self) -> Any:
@@ -143,15 +163,16 @@ class LiveWorker:
         """
         if self._error is not None or self._writing or self._fd < 0:
             return None
-        self._alarm.cancel()
-        self._detach()
         worker, self._worker = self._worker, None
+        self.discard()
         return worker
 
     def discard(self) -> None:
         """Kills the worker and lets go of everything; may be called again."""
         self._alarm.cancel()
         self._detach()
+        # Who listens holds us.
+        self._on_turn = self._on_fail = _nobody
         if self._worker is not None:
             self._worker.close()
 
@@ -167,8 +188,7 @@ class LiveWorker:
             self._error = error
             self._detach()
             self._worker.kill()
-            if self._waiter is not None and not self._waiter.done():
-                self._waiter.set_exception(error)
+            self._on_fail(error)
 
     def _on_late(self) -> None:
         self._fail(WorkerLate())
@@ -192,12 +212,12 @@ class LiveWorker:
                 return self._fail(WorkerBroke(str(error)))
             if message is None:
                 return None
-            if self._waiter is None or self._waiter.done():
+            if not self._asked:
                 return self._fail(WorkerBroke("a frame that nobody asked for"))
             if type(message) is not self._fetch_type:
-                # The last frame until we send something.
-                self._waiter.set_result(message)
-                return None
+                # The last frame until we send something, which may be at once.
+                self._asked = False
+                return self._on_turn(message)
             # A worker reads the answer before it asks again, so no answers pile up here.
             if self._writing:
                 return self._fail(WorkerBroke("a question before the last answer was read"))
