@@ -46,12 +46,11 @@ def test_copies_are_bounded_and_ordinary_values_are_kept() -> None:
 def test_lines_are_json_objects_in_order() -> None:
     seen: list[Any] = []
     record = Trajectory(listener=seen.append)
-    record.add("call_start", "c1", payload=("input", {"token": "t"}), name="exec", more=None)
+    record.add("call_start", "c1", payload=("input", {"token": "t"}), name="exec")
     record.add("call_end", "c1", outcome="ok")
     lines = [json.loads(line) for line in record.to_jsonl().splitlines()]
     assert [line["type"] for line in lines] == ["call_start", "call_end"]
     assert lines[0]["input"] == {"token": "[redacted]"}
-    assert "more" not in lines[0]
     assert lines == record.events == seen
 
 
