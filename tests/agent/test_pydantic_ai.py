@@ -121,7 +121,7 @@ async def test_an_agent_runs_programs_and_reads_what_failed() -> None:
         assert "invalid_input" in str(refused.content)
     assert picture.content.media_type == "image/png"
     assert [event["type"] for event in nested] == ["call_start", "call_end"]
-    assert completed.metadata["telemetry"]["callCount"] == 1  # nothing of t2 was run
+    assert completed.metadata["telemetry"]["callCount"] == 1
 
 
 async def test_a_run_that_is_not_engaged_is_refused() -> None:
