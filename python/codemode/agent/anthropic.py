@@ -83,7 +83,11 @@ class AnthropicMessages:
         ]
 
     async def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
-        """Sends the request; text, then the reply."""
+        """Sends the request; text, then the reply.
+
+        Raises:
+            RuntimeError: The stream ended before the reply did.
+        """
         if self._client is None:
             from anthropic import AsyncAnthropic
 
@@ -96,6 +100,8 @@ class AnthropicMessages:
                 if event.type == "text":
                     yield event.text
             message = await stream.get_final_message()
+        if message.stop_reason is None:
+            raise RuntimeError("the provider's stream ended early")
         blocks = [block.model_dump(mode="json", exclude_none=True) for block in message.content]
         usage = message.usage
         yield Reply(

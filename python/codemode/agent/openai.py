@@ -133,8 +133,13 @@ class OpenAIChat(_OpenAI):
         return body
 
     async def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
-        """Sends the request; text, then the reply."""
+        """Sends the request; text, then the reply.
+
+        Raises:
+            RuntimeError: The stream ended before the reply did.
+        """
         text: list[str] = []
+        ended = False
         calls: dict[int, dict[str, str]] = {}
         usage: Usage | None = None
         number = 0
@@ -143,6 +148,7 @@ class OpenAIChat(_OpenAI):
             number += 1
             usage = _usage(chunk.usage, "prompt_tokens", "completion_tokens") or usage
             for choice in chunk.choices[:1]:
+                ended = ended or choice.finish_reason is not None
                 if choice.delta.content:
                     text.append(choice.delta.content)
                     yield choice.delta.content
@@ -153,6 +159,8 @@ class OpenAIChat(_OpenAI):
                     if part.function is not None:
                         call["name"] = part.function.name or call["name"]
                         call["arguments"] += part.function.arguments or ""
+        if not ended:
+            raise RuntimeError("the provider's stream ended early")
         yield Reply(
             text="".join(text),
             calls=tuple(
