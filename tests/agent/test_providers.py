@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -182,3 +183,15 @@ async def test_an_error_of_the_provider_is_raised_and_the_turn_can_be_resumed(fo
             await agent.ask("again")
         assert (await agent.resume()).text == "done"
     assert len(results(server.requests[2][1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "sdk"), [(AnthropicMessages, "anthropic"), (OpenAIChat, "openai")]
+)
+async def test_without_the_sdk_the_error_says_what_to_install(
+    made: Any, sdk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, sdk, None)
+    async with CodeMode(True) as cm, Agent(cm, made("m"), tools=TOOLS) as agent:
+        with pytest.raises(ModuleNotFoundError, match=r"codemode\[agent\]"):
+            await agent.ask("go")

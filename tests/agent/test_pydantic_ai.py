@@ -367,6 +367,26 @@ async def test_a_value_is_held_against_the_return_type_unless_that_is_off() -> N
     assert content["value"] == "many"
 
 
+@pytest.mark.req("srf.5", "cat.3")
+async def test_the_model_is_shown_what_the_functions_return() -> None:
+    descriptions: list[str] = []
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        descriptions.append(str(info.function_tools[0].description))
+        return ModelResponse([TextPart("done")])
+
+    # As those of MCP servers are: their values may have further members.
+    served = Tool(list_ships, name="served", metadata={"annotations": {}})
+    agent: Any = Agent(
+        FunctionModel(model), tools=[list_ships, served], capabilities=[CodeModeCapability()]
+    )
+    await agent.run("go", deps=Deps("Oslo"))
+    lines = descriptions[0].splitlines()
+    ship = "{ id: string; paid: boolean }"
+    assert f'- "openclaw:core:list_ships" {{ limit?: number }} -> Array<{ship}>' in lines
+    assert '- "openclaw:core:served" { limit?: number } -> ?' in lines
+
+
 async def test_calls_that_want_to_be_alone_are() -> None:
     running: set[str] = set()
     seen: list[set[str]] = []

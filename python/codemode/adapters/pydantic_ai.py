@@ -233,7 +233,7 @@ class CodeModeToolset(WrapperToolset[AgentDepsT]):
             description=definition.description or "",
             parameters=definition.parameters_json_schema,
             execute=execute,
-            output_schema=definition.return_schema if self.output_schemas else None,
+            output_schema=_output_schema(definition) if self.output_schemas else None,
         )
 
     async def call_tool(
@@ -394,6 +394,32 @@ async def _nested(
     finally:
         await tell(outcome)
     return _plain(value)
+
+
+def _output_schema(definition: ToolDefinition) -> Any:
+    """The form of a tool's values; one that names all their members can be shown to the model."""
+    schema = definition.return_schema or None
+    # What a function returns has the members of its type. What a server declares may have others.
+    is_function = "annotations" not in (definition.metadata or {})
+    return _closed(schema) if schema and is_function else schema
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    out = {
+        key: {name: _closed(item) for name, item in value.items()}
+        if key in ("properties", "$defs") and isinstance(value, Mapping)
+        else _closed(value)
+        if key in ("items", "prefixItems", "anyOf", "oneOf", "additionalProperties")
+        else value
+        for key, value in schema.items()
+    }
+    if "properties" in out and out.get("type") == "object":
+        out.setdefault("additionalProperties", False)
+    return out
 
 
 def _problems(error: ValidationError) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage
+from .messages import ModelRequest, Reply, ToolCall, Usage, sdk_missing
 
 
 class AnthropicMessages:
@@ -89,7 +89,10 @@ class AnthropicMessages:
             RuntimeError: The stream ended before the reply did.
         """
         if self._client is None:
-            from anthropic import AsyncAnthropic
+            try:
+                from anthropic import AsyncAnthropic
+            except ModuleNotFoundError as error:
+                raise sdk_missing(error) from error
 
             self._client = AsyncAnthropic()
         async with self._client.messages.stream(**payload) as stream:

@@ -118,3 +118,9 @@ class Provider(Protocol):
     def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
         """Sends a request; gives pieces of text as they come and the whole `Reply` at last."""
         ...
+
+
+def sdk_missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The same error with what to do about it."""
+    message = f'{error}; the provider needs its SDK: pip install "codemode[agent]"'
+    return ModuleNotFoundError(message, name=error.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage
+from .messages import ModelRequest, Reply, ToolCall, Usage, sdk_missing
 
 
 class _OpenAI:
@@ -31,7 +31,10 @@ class _OpenAI:
     @property
     def _client(self) -> Any:
         if self._given is None:
-            from openai import AsyncOpenAI
+            try:
+                from openai import AsyncOpenAI
+            except ModuleNotFoundError as error:
+                raise sdk_missing(error) from error
 
             self._given = AsyncOpenAI()
         return self._given
