@@ -138,7 +138,7 @@ async def test_extensions(page: Any, capsys: Any) -> None:
 async def test_pydantic_ai(page: Any, capsys: Any) -> None:
     pytest.importorskip("pydantic_ai")
     from pydantic_ai.models.function import FunctionModel
-    from tests.agent.test_pydantic_ai import Script
+    from tests.agent.pydantic_script import Script
 
     script = Script(
         ("exec", {"code": "return await tools.count_ships({port: 'Gdansk'})"}),

@@ -17,60 +17,36 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, ToolSearch
-from pydantic_ai.exceptions import (
-    AgentRunError,
-    ApprovalRequired,
-    CallDeferred,
-    ToolFailed,
-    UserError,
-)
-from pydantic_ai.messages import BinaryContent, CustomEvent, ToolCallPart, ToolReturn
+from pydantic_ai.exceptions import ToolFailed, UserError
+from pydantic_ai.messages import BinaryContent, ToolReturn
 from pydantic_ai.tool_manager import ToolManager
 from pydantic_ai.tools import (
     AgentDepsT,
     RunContext,
     ToolDefinition,
-    ToolDenied,
     ToolSelector,
     matches_tool_selector,
 )
 from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
-from pydantic_core import ValidationError, to_jsonable_python
 
-from ..executor import GuestError
 from ..models import Failed
 from ..scope import Scope
 from ..session import CodeMode
 from ..surface import EXEC, WAIT
 from ..tools import Tool, ToolResult
 from . import wire
-from ._barrier import Barrier
+from ._pydantic_ai_calls import CodeModeCallEvent, State, nested, output_schema
 
 if TYPE_CHECKING:
     from ..policy import Hooks
     from ..run import CodeModeRun
     from ..tools import ToolContext
 
+__all__ = ["CodeModeCallEvent", "CodeModeCapability", "CodeModeToolset", "RunToolset"]
+
 # Where arguments are that are no object; exec itself says what is wrong with them.
 _RAW = "__arguments__"
-
-
-@dataclass(kw_only=True, repr=False)
-class CodeModeCallEvent(CustomEvent):
-    """In the agent's event stream: a program has called a tool, or the call has ended.
-
-    Attributes:
-        call_id: Id of the nested call; `tool_call_id` is that of the model's exec.
-        tool: Name of the tool.
-        outcome: None when it begins, then `"ok"` or `"error"`.
-        input: The arguments.
-    """
-
-    call_id: str = ""
-    tool: str = ""
-    outcome: str | None = None
-    input: Any = None
 
 
 class RunToolset(AbstractToolset[Any]):
@@ -107,25 +83,6 @@ class RunToolset(AbstractToolset[Any]):
         return await _call(self._run, name, tool_args, ctx)
 
 
-class _State:
-    """What one run of an agent has."""
-
-    def __init__(self) -> None:
-        self.cm: CodeMode | None = None
-        self.run: CodeModeRun | None = None
-        self.definitions: dict[str, ToolDefinition] = {}
-        self.hidden: dict[str, ToolsetTool[Any]] = {}
-        self.manager: ToolManager[Any] | None = None
-        self.barrier = Barrier()
-        self.fatal: BaseException | None = None
-
-    async def close(self, given: CodeMode | None) -> None:
-        if self.run is not None:
-            await self.run.close()
-        if self.cm is not None and self.cm is not given:
-            await self.cm.close()
-
-
 @dataclass
 class CodeModeToolset(WrapperToolset[AgentDepsT]):
     """Puts the tools of another toolset behind exec and wait.
@@ -155,13 +112,13 @@ class CodeModeToolset(WrapperToolset[AgentDepsT]):
     tools: ToolSelector[AgentDepsT] = "all"
     hooks: Hooks | None = None
     output_schemas: bool = True
-    _state: _State | None = field(default=None, repr=False)
+    _state: State | None = field(default=None, repr=False)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
         """A copy with cells of its own."""
         own: Any = self
         made: AbstractToolset[AgentDepsT] = replace(
-            own, wrapped=await self.wrapped.for_run(ctx), _state=_State()
+            own, wrapped=await self.wrapped.for_run(ctx), _state=State()
         )
         return made
 
@@ -207,7 +164,7 @@ class CodeModeToolset(WrapperToolset[AgentDepsT]):
         self, ctx: RunContext[AgentDepsT], hidden: dict[str, ToolsetTool[AgentDepsT]]
     ) -> CodeModeRun | None:
         """Makes the run with the first tools, and tells it of changes."""
-        state = self._state = self._state or _State()
+        state = self._state = self._state or State()
         definitions = {name: tool.tool_def for name, tool in hidden.items()}
         state.hidden = dict(hidden)
         if state.run is None and hidden:
@@ -224,16 +181,16 @@ class CodeModeToolset(WrapperToolset[AgentDepsT]):
         state.definitions = definitions
         return state.run
 
-    def _tool(self, state: _State, definition: ToolDefinition) -> Tool:
+    def _tool(self, state: State, definition: ToolDefinition) -> Tool:
         async def execute(given: Any, context: ToolContext) -> Any:
-            return await _nested(state, definition, given, context)
+            return await nested(state, definition, given, context)
 
         return Tool(
             name=definition.name,
             description=definition.description or "",
             parameters=definition.parameters_json_schema,
             execute=execute,
-            output_schema=_output_schema(definition) if self.output_schemas else None,
+            output_schema=output_schema(definition) if self.output_schemas else None,
         )
 
     async def call_tool(
@@ -345,102 +302,3 @@ def _content(block: Any) -> Any:
         data = base64.b64decode(block["data"])
         return BinaryContent(data=data, media_type=str(block.get("mimeType")))
     return wire.block_text(block)
-
-
-async def _nested(
-    state: _State, definition: ToolDefinition, given: Any, context: ToolContext
-) -> Any:
-    """A program's call of a tool.
-
-    Raises:
-        GuestError: Whatever went wrong, in words for the program.
-    """
-    manager = state.manager
-    ctx = None if manager is None else manager.ctx
-    if manager is None or ctx is None:
-        raise GuestError(f"{definition.name} was not run: no call of the model is under way.")
-    call = ToolCallPart(definition.name, dict(given), tool_call_id=context.call_id)
-
-    async def tell(outcome: str | None) -> None:
-        await ctx.emit(
-            CodeModeCallEvent(
-                call_id=context.call_id,
-                tool=definition.name,
-                outcome=outcome,
-                input=given,
-                tool_call_id=context.parent_call_id,
-                tool_name=EXEC,
-            )
-        )
-
-    await tell(None)
-    outcome = "error"
-    try:
-        async with state.barrier.enter(alone=definition.sequential):
-            value = await manager.handle_call(call, wrap_validation_errors=False)
-        if isinstance(value, ToolDenied):
-            raise GuestError(f"{definition.name} was not run: {value.message}")
-        outcome = "ok"
-    except (ApprovalRequired, CallDeferred):
-        raise GuestError(
-            f"{definition.name} was not run: it needs an answer from outside (an approval, say), "
-            "for which this agent has no HandleDeferredToolCalls."
-        ) from None
-    except ValidationError as error:
-        raise GuestError(f"{definition.name} was not run: {_problems(error)}") from None
-    except (AgentRunError, UserError) as error:
-        state.fatal = error
-        raise
-    finally:
-        await tell(outcome)
-    return _plain(value)
-
-
-def _output_schema(definition: ToolDefinition) -> Any:
-    """The form of a tool's values; one that names all their members can be shown to the model."""
-    schema = definition.return_schema or None
-    # What a function returns has the members of its type. What a server declares may have others.
-    is_function = "annotations" not in (definition.metadata or {})
-    return _closed(schema) if schema and is_function else schema
-
-
-def _closed(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_closed(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    out = {
-        key: {name: _closed(item) for name, item in value.items()}
-        if key in ("properties", "$defs") and isinstance(value, Mapping)
-        else _closed(value)
-        if key in ("items", "prefixItems", "anyOf", "oneOf", "additionalProperties")
-        else value
-        for key, value in schema.items()
-    }
-    if "properties" in out and out.get("type") == "object":
-        out.setdefault("additionalProperties", False)
-    return out
-
-
-def _problems(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'input'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_context=False)[:10]
-    )
-
-
-def _plain(value: Any) -> Any:
-    """What a tool gave, as JSON; files are replaced by a marker, as those of MCP are."""
-    if isinstance(value, ToolReturn):
-        return _plain(value.return_value)
-    if isinstance(value, BinaryContent):
-        kind = "image" if value.is_image else "file"
-        size = len(value.data)
-        return {"type": kind, "mimeType": value.media_type, "bytes": size, "omitted": True}
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    return to_jsonable_python(value, bytes_mode="base64")
