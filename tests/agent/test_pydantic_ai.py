@@ -34,7 +34,7 @@ from codemode.adapters.pydantic_ai import (
 # A run of this library as a toolset
 
 
-@pytest.mark.req("srf.1", "srf.7", "exe.2")
+@pytest.mark.req("srf.1", "exe.2")
 async def test_an_agent_runs_programs_and_reads_what_failed() -> None:
     script = Script(
         [program("nope"), program(CODE), ("add", {"a": 1}), ("exec", "{no json"), ("exec", "[1]")],
@@ -202,6 +202,18 @@ async def test_with_auto_only_known_models_get_code_mode() -> None:
         agent: Any = Agent(model, tools=[pay], capabilities=[CodeModeCapability(config="auto")])
         await agent.run("go")
         assert script.shown == [shown]
+
+
+@pytest.mark.req("act.4")
+async def test_where_programs_cannot_run_the_tools_stay_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("codemode.engine.WORKER_PATH", "/nonexistent/worker")
+    script = Script(program("return 1"), "I cannot.")
+    agent: Any = Agent(FunctionModel(script), tools=[pay], capabilities=[CodeModeCapability()])
+    assert (await agent.run("go")).output == "I cannot."
+    assert script.shown == [["exec", "wait"]] * 2
+    assert json.loads(script.results[0].content)["code"] == "runtime_unavailable"
 
 
 async def test_some_tools_go_behind_exec_and_others_stay() -> None:

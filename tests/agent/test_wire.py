@@ -53,6 +53,18 @@ async def test_gemini_takes_the_declarations_and_the_guard_reads_what_it_makes_o
     assert wire.gemini(()) == []
 
 
+@pytest.mark.req("srf.6")
+async def test_what_gemini_puts_beside_the_declarations_is_dropped() -> None:
+    types = pytest.importorskip("google.genai.types")
+    async with CodeMode(True) as cm:
+        run = cm.run(TOOLS)
+        (form,) = wire.gemini(run.model_tools)
+        own = {"googleSearch": {}, "codeExecution": {}, "urlContext": {}}
+        types.Tool.model_validate({**form, **own})  # a request may look like this
+        guarded = run.guard({"tools": [{**form, **own}, own, {"googleMaps": {}}]})
+    assert guarded["tools"] == [form]
+
+
 async def test_a_gemini_request_over_http_carries_them() -> None:
     genai = pytest.importorskip("google.genai")
     httpx = pytest.importorskip("httpx")

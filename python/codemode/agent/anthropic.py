@@ -7,7 +7,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage, sdk_missing
+from .messages import ModelRequest, Reply, ToolCall, Usage, log_event, sdk_missing
 
 
 class AnthropicMessages:
@@ -98,7 +98,7 @@ class AnthropicMessages:
         async with self._client.messages.stream(**payload) as stream:
             number = 0
             async for event in stream:
-                self._debug.log_sse(number, {"type": event.type})
+                log_event(self._debug, number, event, event.type)
                 number += 1
                 if event.type == "text":
                     yield event.text

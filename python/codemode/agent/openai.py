@@ -8,7 +8,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage, sdk_missing
+from .messages import ModelRequest, Reply, ToolCall, Usage, log_event, sdk_missing
 
 
 class _OpenAI:
@@ -92,7 +92,7 @@ class OpenAIResponses(_OpenAI):
         final: Any = None
         number = 0
         async for event in await self._client.responses.create(**payload, stream=True):
-            self._debug.log_sse(number, {"type": event.type})
+            log_event(self._debug, number, event, event.type)
             number += 1
             if event.type == "response.output_text.delta":
                 yield event.delta
@@ -147,7 +147,7 @@ class OpenAIChat(_OpenAI):
         usage: Usage | None = None
         number = 0
         async for chunk in await self._client.chat.completions.create(**payload, stream=True):
-            self._debug.log_sse(number, {"type": chunk.object})
+            log_event(self._debug, number, chunk, chunk.object)
             number += 1
             usage = _usage(chunk.usage, "prompt_tokens", "completion_tokens") or usage
             for choice in chunk.choices[:1]:
