@@ -70,3 +70,8 @@ def test_every_public_name_can_be_had() -> None:
         assert getattr(codemode, name) is not None
     with pytest.raises(AttributeError, match="nope"):
         _ = codemode.nope  # type: ignore[attr-defined]
+
+
+def test_the_core_imports_nothing_that_stands_on_it() -> None:
+    above = {"agent", "adapters", "extensions", "mcp", "cli"}
+    assert {module: imports(module) & above for module in FLOW if imports(module) & above} == {}

@@ -497,6 +497,10 @@ async def test_without_a_worker_binary_nothing_runs_and_no_tool_is_shown(
         assert result.code == "runtime_unavailable"
         assert "/nonexistent/worker" in result.error
         assert run.engaged
+        assert [tool.name for tool in run.model_tools] == ["exec", "wait"]
+        hidden = await run.call("echo", {})
+        assert isinstance(hidden, Failed)
+        assert "exec({" in hidden.error
 
 
 @pytest.mark.req("saf.5", "act.4")

@@ -284,7 +284,7 @@ class Executor:
         except (GuestError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         except asyncio.CancelledError:
-            if call.aborted:
+            if call.aborted or (call.op == DIRECT and _is_being_cancelled()):
                 raise
             raise GuestError(f"{tool_id} was cancelled.") from None
         except BaseException as error:  # noqa: BLE001 -- see below
@@ -399,6 +399,13 @@ _OPS = TOOL_OPS | {"search", "describe"}
 def _encode(value: Any, most: int) -> bytes:
     encoded: bytes = engine().encode(value, most)
     return encoded
+
+
+def _is_being_cancelled() -> bool:
+    """Whether it is this task that was cancelled, and not something that its tool waited for."""
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    # Python 3.10 cannot tell; a cancellation must not get lost.
+    return cancelling is None or cancelling() > 0
 
 
 async def _maybe(value: Any) -> Any:

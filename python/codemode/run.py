@@ -75,6 +75,10 @@ class CodeModeRun:
         self._policy = policy
         self._hooks = hooks
         self._extensions = extensions
+        served = [op for extension in extensions for op in extension.ops]
+        for op in served:
+            if served.count(op) > 1:
+                raise ValueError(f"extensions: two extensions serve {op!r}; put them into one")
         self._counters = Counters()
         listening = hooks is not None or host.debug.code_mode
         self.trajectory = Trajectory(

@@ -94,12 +94,12 @@ class CodeMode:
             hooks: Watch and control calls.
             visible: Names of native tools that the model keeps seeing besides exec and wait.
             tools_disabled: The run deliberately has no tools (a raw model call).
-            extensions: Further guest globals.
+            extensions: Further guest globals; one extension of each kind.
             redactor: Copy of an input without secrets, for the trajectory.
 
         Raises:
             TypeError: An argument has the wrong type; the error names it.
-            ValueError: `visible` names no native tool.
+            ValueError: `visible` names no native tool, or two extensions serve the same.
             RuntimeError: This object was closed.
         """
         if self._closed:

@@ -15,17 +15,22 @@ USAGE = {"input": 70, "cached": 30, "output": 20}
 class ModelServer:
     """Answers requests from a script.
 
-    A turn is `{"text"?, "calls"?: [(name, input)], "status"?: int}` or a function of the request
-    body that gives one.
+    A turn is `{"text"?, "calls"?: [(name, input)], "status"?: int, "cut"?: events that are left
+    out at the end}`, an `asyncio.Event` (which is set, and no answer comes) or a function of the
+    request body that gives one.
+
+    Given a status, the answer is that error; `retry-after` is next to nothing.
 
     Attributes:
         requests: `(path, body)` of each request.
         url: Where it listens.
+        hung_up: Whether a client went away while it waited.
     """
 
     def __init__(self, *turns: Any) -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.url = ""
+        self.hung_up = False
         self._turns = list(turns)
         self._calls = 0
         self._server: asyncio.Server | None = None
@@ -54,10 +59,15 @@ class ModelServer:
             turn = self._turns.pop(0)
             if callable(turn):
                 turn = turn(body)
-            if turn.get("status"):
+            if isinstance(turn, asyncio.Event):
+                turn.set()
+                # Until the client hangs up.
+                self.hung_up = await reader.read() == b""
+            elif turn.get("status"):
                 error = json.dumps({"error": {"type": "invalid_request_error", "message": "no"}})
                 writer.write(
                     f"HTTP/1.1 {turn['status']} No\r\ncontent-type: application/json\r\n"
+                    f"retry-after: 0.01\r\n"
                     f"content-length: {len(error)}\r\nconnection: close\r\n\r\n{error}".encode()
                 )
             else:
@@ -67,7 +77,8 @@ class ModelServer:
                     b"connection: close\r\n\r\n"
                 )
                 calls = [self._call(name, given) for name, given in turn.get("calls", ())]
-                for event in _FORMATS[path](turn.get("text", ""), calls):
+                events = list(_FORMATS[path](turn.get("text", ""), calls))
+                for event in events[: len(events) - turn.get("cut", 0)]:
                     writer.write(event.encode())
                     await writer.drain()
         finally:

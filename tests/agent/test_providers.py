@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -182,3 +183,32 @@ async def test_an_error_of_the_provider_is_raised_and_the_turn_can_be_resumed(fo
             await agent.ask("again")
         assert (await agent.resume()).text == "done"
     assert len(results(server.requests[2][1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "sdk"), [(AnthropicMessages, "anthropic"), (OpenAIChat, "openai")]
+)
+async def test_without_the_sdk_the_error_says_what_to_install(
+    made: Any, sdk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, sdk, None)
+    async with CodeMode(True) as cm, Agent(cm, made("m"), tools=TOOLS) as agent:
+        with pytest.raises(ModuleNotFoundError, match=r"codemode\[agent\]"):
+            await agent.ask("go")
+
+
+@pytest.mark.req("tel.4")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("mode", ["events", "peek", ""])
+async def test_the_stream_is_logged_as_far_as_it_was_asked_for(
+    form: str, mode: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("CODEMODE_DEBUG_SSE", mode)
+    with caplog.at_level("DEBUG", "codemode"):
+        async with talk(form, {"text": "a word of the model"}) as (_, agent):
+            assert (await agent.ask("go")).text == "a word of the model"
+    logged = [r.getMessage() for r in caplog.records if r.getMessage().startswith("model event")]
+    assert bool(logged) is bool(mode)
+    # A peek is at the first five events, whole; else the log has their types only.
+    assert any('"scripted"' in line for line in logged) is (mode == "peek")
+    assert len(logged) <= 5 or mode != "peek"

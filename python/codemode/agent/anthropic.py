@@ -7,7 +7,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage
+from .messages import ModelRequest, Reply, ToolCall, Usage, log_event, sdk_missing
 
 
 class AnthropicMessages:
@@ -83,19 +83,28 @@ class AnthropicMessages:
         ]
 
     async def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
-        """Sends the request; text, then the reply."""
+        """Sends the request; text, then the reply.
+
+        Raises:
+            RuntimeError: The stream ended before the reply did.
+        """
         if self._client is None:
-            from anthropic import AsyncAnthropic
+            try:
+                from anthropic import AsyncAnthropic
+            except ModuleNotFoundError as error:
+                raise sdk_missing(error) from error
 
             self._client = AsyncAnthropic()
         async with self._client.messages.stream(**payload) as stream:
             number = 0
             async for event in stream:
-                self._debug.log_sse(number, {"type": event.type})
+                log_event(self._debug, number, event, event.type)
                 number += 1
                 if event.type == "text":
                     yield event.text
             message = await stream.get_final_message()
+        if message.stop_reason is None:
+            raise RuntimeError("the provider's stream ended early")
         blocks = [block.model_dump(mode="json", exclude_none=True) for block in message.content]
         usage = message.usage
         yield Reply(

@@ -75,10 +75,10 @@ async def call_plain(run: CodeModeRun, call: ToolCall, hooks: Hooks | None) -> T
     return result
 
 
-def interrupted_text(call: ToolCall, nested: Sequence[Mapping[str, Any]]) -> str:
-    """What a model is told of a call that a restart cut off and that may not be repeated."""
+def interrupted_text(call: ToolCall, nested: Sequence[Mapping[str, Any]], why: str) -> str:
+    """What a model is told of a call that was cut off and that may not be repeated."""
     text = (
-        f"The host was restarted while {call.name} was running, and it was not run again, "
+        f"{call.name} has no result, because {why} while it was running. It was not run again, "
         "because it may have had effects."
     )
     if nested:

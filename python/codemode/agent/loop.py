@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,9 +16,11 @@ from ..surface import EXEC, WAIT
 from ..tools import ToolResult
 from .calls import Recorder, call_plain, interrupted_text
 from .messages import ModelRequest, Price, Provider, Reply, ToolCall
-from .transcript import Transcript
+from .transcript import SHOWN, Transcript
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from ..executor import Extension
     from ..models import Result
     from ..policy import Hooks, Policy
@@ -97,6 +100,7 @@ class Agent:
         self._max_turns = max_turns
         self._tools_disabled = tools_disabled
         self._hooks = hooks
+        self._turns = 0
         self._debug = Debug.from_environment()
         # What a process before this one has left (rec.1).
         self._replayable = self.transcript.replayable()
@@ -124,9 +128,12 @@ class Agent:
     async def ask(self, prompt: str) -> Answer:
         """Says something to the model and runs its calls until it answers.
 
+        Cancelling it ends the turn: the programs that run are killed, their tools cancelled, and
+        the transcript says so; the next `ask` may follow.
+
         Raises:
             RuntimeError: The transcript ends within a turn; `resume` comes first.
-            TooManyTurns: See the class.
+            TooManyTurns: See the class; `resume` goes on.
             PayloadRefused: The request would have shown the model other tools than it may see.
         """
         return await _last(self.stream(prompt))
@@ -148,20 +155,34 @@ class Agent:
             `{type: "result", callId, name, content, isError}`; at last
             `{type: "answer", answer: Answer}`.
         """
+        self._turns += 1
+        turn = self._turns
+        try:
+            async with aclosing(self._turn(prompt)) as events:
+                async for event in events:
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            # A stream that nobody finished may be closed when the next turn has begun.
+            if turn == self._turns:
+                self._stop()
+            raise
+
+    async def _turn(self, prompt: str | None) -> AsyncGenerator[Event, None]:
         if prompt is None:
-            for entry in await self._finish_calls():
-                yield entry
+            for event in await self._finish_calls():
+                yield event
         elif self.transcript.is_interrupted:
             raise RuntimeError("the transcript ends within a turn: call resume() first")
         else:
             self.transcript.add("user", text=prompt)
         for _ in range(self._max_turns):
             reply: Reply | None = None
-            async for piece in self._request():
-                if isinstance(piece, Reply):
-                    reply = piece
-                else:
-                    yield {"type": "text", "text": piece}
+            async with aclosing(self._request()) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        reply = piece
+                    else:
+                        yield {"type": "text", "text": piece}
             if reply is None:
                 raise RuntimeError("the provider's stream ended without a reply")
             self._keep(reply)
@@ -172,23 +193,39 @@ class Agent:
                 return
             for call in reply.calls:
                 yield {"type": "call", "call": call.to_dict()}
-            results = await asyncio.gather(*(self._call(call) for call in reply.calls))
-            for call, result in zip(reply.calls, results, strict=True):
-                yield self._tell(call, result)
+            for event in await self._together(reply.calls, self._call):
+                yield event
         raise TooManyTurns(f"no answer after {self._max_turns} requests")
+
+    def _stop(self) -> None:
+        """Ends a turn that was cancelled, so that the conversation can go on with another `ask`."""
+        if not self.transcript.is_interrupted:
+            return
+        for call in self.transcript.unanswered():
+            nested = self.transcript.nested_of(call.id)
+            self._tell(call, _refusal(interrupted_text(call, nested, "the turn was cancelled")))
+        self.transcript.add("end", reason="cancelled")
+        self._recovering = False
 
     # One request
 
-    async def _request(self) -> AsyncIterator[str | Reply]:
+    async def _request(self) -> AsyncGenerator[str | Reply, None]:
         tools = () if self._tools_disabled else self.run.model_tools
-        entries = [e for e in self.transcript if e["role"] != "nested"]
+        entries = [e for e in self.transcript if e["role"] in SHOWN]
         payload = self._provider.payload(
             ModelRequest(system=self._system, entries=entries, tools=tools)
         )
         guarded = self.run.guard(payload)
         self._debug.log_request(self._provider.name, self._provider.model, entries=len(entries))
-        async for piece in self._provider.stream(guarded):
-            yield piece
+        stream = self._provider.stream(guarded)
+        try:
+            async for piece in stream:
+                yield piece
+        finally:
+            # At once, so that a turn that is given up does not hold the connection.
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
 
     def _keep(self, reply: Reply) -> None:
         priced = self._price is not None and reply.usage is not None
@@ -222,9 +259,29 @@ class Agent:
 
     async def _finish_calls(self) -> list[Event]:
         """Answers the calls that an interruption left without a result."""
-        calls = self.transcript.unanswered()
-        results = await asyncio.gather(*(self._finish(call) for call in calls))
-        return [self._tell(call, result) for call, result in zip(calls, results, strict=True)]
+        return await self._together(self.transcript.unanswered(), self._finish)
+
+    async def _together(
+        self,
+        calls: Iterable[ToolCall],
+        run: Callable[[ToolCall], Awaitable[Result | ToolResult]],
+    ) -> list[Event]:
+        """Runs calls at the same time; gives their events in the order of the calls."""
+        tasks = [(call, asyncio.ensure_future(run(call))) for call in calls]
+        if not tasks:
+            return []
+        try:
+            results = await asyncio.gather(*(task for _, task in tasks))
+        except BaseException:
+            # None may go on alone, and what has ended is told before the turn ends.
+            for _, task in tasks:
+                task.cancel()
+            await asyncio.wait([task for _, task in tasks])
+            for call, task in tasks:
+                if not task.cancelled() and task.exception() is None:
+                    self._tell(call, task.result())
+            raise
+        return [self._tell(call, result) for (call, _), result in zip(tasks, results, strict=True)]
 
     async def _finish(self, call: ToolCall) -> Result | ToolResult:
         given = call.input if isinstance(call.input, Mapping) else {}
@@ -234,7 +291,8 @@ class Agent:
             or self._is_replay_safe(call.name)
         ):
             return await self._call(call)
-        return _refusal(interrupted_text(call, self.transcript.nested_of(call.id)))
+        why = "the host was restarted" if self._recovering else "the turn was broken off"
+        return _refusal(interrupted_text(call, self.transcript.nested_of(call.id), why))
 
     def _is_replay_safe(self, name: str) -> bool:
         tools = [tool for tool in self.run.catalog.tools if tool.name == name]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
+    from ..debug import Debug
     from ..surface import ModelTool
     from ..tools import Tool
 
@@ -118,3 +119,16 @@ class Provider(Protocol):
     def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
         """Sends a request; gives pieces of text as they come and the whole `Reply` at last."""
         ...
+
+
+def log_event(debug: Debug, number: int, event: Any, kind: str) -> None:
+    """Logs an event of a provider's stream as far as it was asked for (tel.4)."""
+    if debug.sse:
+        whole = debug.sse == "peek"
+        debug.log_sse(number, event.model_dump(mode="json") if whole else {"type": kind})
+
+
+def sdk_missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The same error with what to do about it."""
+    message = f'{error}; the provider needs its SDK: pip install "codemode[agent]"'
+    return ModuleNotFoundError(message, name=error.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..adapters import wire
 from ..debug import Debug
-from .messages import ModelRequest, Reply, ToolCall, Usage
+from .messages import ModelRequest, Reply, ToolCall, Usage, log_event, sdk_missing
 
 
 class _OpenAI:
@@ -31,7 +31,10 @@ class _OpenAI:
     @property
     def _client(self) -> Any:
         if self._given is None:
-            from openai import AsyncOpenAI
+            try:
+                from openai import AsyncOpenAI
+            except ModuleNotFoundError as error:
+                raise sdk_missing(error) from error
 
             self._given = AsyncOpenAI()
         return self._given
@@ -89,7 +92,7 @@ class OpenAIResponses(_OpenAI):
         final: Any = None
         number = 0
         async for event in await self._client.responses.create(**payload, stream=True):
-            self._debug.log_sse(number, {"type": event.type})
+            log_event(self._debug, number, event, event.type)
             number += 1
             if event.type == "response.output_text.delta":
                 yield event.delta
@@ -133,16 +136,22 @@ class OpenAIChat(_OpenAI):
         return body
 
     async def stream(self, payload: Mapping[str, Any]) -> AsyncIterator[str | Reply]:
-        """Sends the request; text, then the reply."""
+        """Sends the request; text, then the reply.
+
+        Raises:
+            RuntimeError: The stream ended before the reply did.
+        """
         text: list[str] = []
+        ended = False
         calls: dict[int, dict[str, str]] = {}
         usage: Usage | None = None
         number = 0
         async for chunk in await self._client.chat.completions.create(**payload, stream=True):
-            self._debug.log_sse(number, {"type": chunk.object})
+            log_event(self._debug, number, chunk, chunk.object)
             number += 1
             usage = _usage(chunk.usage, "prompt_tokens", "completion_tokens") or usage
             for choice in chunk.choices[:1]:
+                ended = ended or choice.finish_reason is not None
                 if choice.delta.content:
                     text.append(choice.delta.content)
                     yield choice.delta.content
@@ -153,6 +162,8 @@ class OpenAIChat(_OpenAI):
                     if part.function is not None:
                         call["name"] = part.function.name or call["name"]
                         call["arguments"] += part.function.arguments or ""
+        if not ended:
+            raise RuntimeError("the provider's stream ended early")
         yield Reply(
             text="".join(text),
             calls=tuple(

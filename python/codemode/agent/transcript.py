@@ -10,6 +10,9 @@ from typing import Any
 
 from .messages import ToolCall
 
+# Roles of entries that a model is shown.
+SHOWN = ("user", "assistant", "tool")
+
 
 class Transcript:
     """Entries of a conversation, oldest first, each a JSON object with a `role`.
@@ -17,7 +20,8 @@ class Transcript:
     `user` {text}; `assistant` {text, calls: [{id, name, input}], form?, native?};
     `tool` {callId, name, content: blocks, isError, status?, runId?, replaySafe?}: the result of a
     call; `nested` {callId, parentCallId, tool, name, input?, outcome, durationMs, error?}: a call
-    that the program of the exec call `parentCallId` made. Models are not shown nested entries.
+    that the program of the exec call `parentCallId` made; `end` {reason}: the turn before it was
+    cancelled. Models are shown the first three only.
 
     With a path each entry is on disk before the loop goes on, one per line.
     """
@@ -82,16 +86,23 @@ class Transcript:
 
     def unanswered(self) -> list[ToolCall]:
         """Calls of the last assistant entry that have no result, as after a crash."""
-        answered = {e["callId"] for e in self if e["role"] == "tool"}
-        last = next((e for e in reversed(self._entries) if e["role"] == "assistant"), None)
-        calls = [] if last is None else last.get("calls", [])
-        return [ToolCall(**call) for call in calls if call["id"] not in answered]
+        answered: set[str] = set()
+        # Some providers use the same ids again in each reply.
+        for entry in reversed(self._entries):
+            if entry["role"] == "tool":
+                answered.add(entry["callId"])
+            elif entry["role"] == "assistant":
+                calls = entry.get("calls", [])
+                return [ToolCall(**call) for call in calls if call["id"] not in answered]
+        return []
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the model has not given its final answer yet."""
+        """Whether the last turn is not over: no final answer yet, and not cancelled."""
         last = next((e for e in reversed(self._entries) if e["role"] != "nested"), None)
-        return last is not None and (last["role"] != "assistant" or bool(last.get("calls")))
+        if last is None or last["role"] == "end":
+            return False
+        return last["role"] != "assistant" or bool(last.get("calls"))
 
     def replayable(self) -> dict[str, ToolCall]:
         """Restart-safe exec calls by the runId of their suspended cells."""
