@@ -109,8 +109,14 @@ pub(crate) fn used() -> usize {
 }
 
 /// First address that no block ever reached.
-pub(crate) fn high_water() -> usize {
+fn high_water() -> usize {
     header().high_water
+}
+
+/// End of the pages that were ever touched: the blocks, and the header of the free block that
+/// begins where the highest of them ends.
+pub(crate) fn top() -> usize {
+    (high_water() + FREE_HEADER).next_multiple_of(PAGE).min(BASE + SIZE)
 }
 
 /// Allows `bytes` in use in all and clears the flag.

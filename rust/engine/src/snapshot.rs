@@ -54,7 +54,7 @@ pub(crate) struct TooLarge(pub(crate) u64);
 /// Remembers the arena as the template. `stack` is the address range of the native stack:
 /// words that point there differ between processes and do not count for the hash.
 pub(crate) fn seal(build: u64, stack: std::ops::Range<usize>) {
-    let end = arena::high_water().next_multiple_of(PAGE);
+    let end = arena::top();
     let bytes = arena::bytes(BASE, end).to_vec();
     let mut hashed = bytes.clone();
     for word in hashed.chunks_exact_mut(8) {
@@ -88,7 +88,7 @@ pub fn template_hash() -> u64 {
 /// Addresses in the arena whose word lies in one of `ranges`: a debug check that nothing in the
 /// VM points to memory that an image does not carry.
 pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
-    let top = arena::high_water().next_multiple_of(PAGE);
+    let top = arena::top();
     let words = arena::bytes(BASE, top).chunks_exact(8).enumerate();
     words
         .filter(|(_, word)| {
@@ -102,13 +102,13 @@ pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
 /// Bytes above the template that were touched.
 pub(crate) fn grown() -> usize {
     let end = BASE + TEMPLATE.get().pristine.borrow().len();
-    arena::high_water().next_multiple_of(PAGE).saturating_sub(end)
+    arena::top().saturating_sub(end)
 }
 
 /// Puts the arena back to the template.
 pub(crate) fn reset() {
     let pristine = TEMPLATE.get().pristine.borrow();
-    let top = arena::high_water().next_multiple_of(PAGE);
+    let top = arena::top();
     let end = BASE + pristine.len();
     if top > end {
         arena::bytes_mut(end, top).fill(0);
@@ -127,7 +127,7 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
     let pristine = TEMPLATE.get().pristine.borrow();
     let mut free = Vec::new();
     arena::free_ranges(|from, to| free.push((from, to)));
-    let top = arena::high_water().next_multiple_of(PAGE);
+    let top = arena::top();
     let mut numbers: Vec<u32> = Vec::new();
     let mut pages: Vec<u8> = Vec::new();
     let mut next_free = 0;
