@@ -11,6 +11,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::RawFd;
 
 use libc::c_long;
 use seccompiler::{
@@ -18,8 +19,10 @@ use seccompiler::{
     SeccompRule,
 };
 
-use crate::leg::SOCKET;
 use crate::sys;
+
+/// Descriptor of the socket in every confined child.
+pub(crate) const SOCKET: RawFd = 3;
 
 /// Longest leg (60 s) and some; the real limit is the kill timer.
 const CPU_SECONDS: u64 = 70;

@@ -5,10 +5,8 @@ use std::os::fd::RawFd;
 use codemode_engine as engine;
 use codemode_wire::{Failed, Fetch, Finished, FromWorker, MAX_FRAME, ToWorker, WireError, frame};
 
-use crate::{confine, sys};
-
-/// Descriptor of the socket in every confined child.
-pub(crate) const SOCKET: RawFd = 3;
+use crate::confine::{self, SOCKET};
+use crate::sys;
 
 /// Longest time for taking an image, nanoseconds.
 const IMAGE_NS: u64 = 6_000_000_000;

@@ -79,7 +79,7 @@ fn child(socket: OwnedFd, signals: &OwnedFd, zygote: i32, filter: &BpfProgram) -
     // SAFETY: descriptors of this process only; CONTROL becomes the socket of the leg.
     unsafe {
         libc::close(signals.as_raw_fd());
-        if libc::dup2(raw, leg::SOCKET) < 0 {
+        if libc::dup2(raw, confine::SOCKET) < 0 {
             leg::refuse(raw, format!("dup2: {}", sys::errno()));
         }
         libc::close(raw);
@@ -88,7 +88,7 @@ fn child(socket: OwnedFd, signals: &OwnedFd, zygote: i32, filter: &BpfProgram) -
         }
     }
     if let Err(why) = confine::seal(zygote, filter) {
-        leg::refuse(leg::SOCKET, format!("the sandbox could not be set up: {why}"));
+        leg::refuse(confine::SOCKET, format!("the sandbox could not be set up: {why}"));
     }
     leg::serve()
 }
