@@ -27,6 +27,8 @@ pub(crate) const SOCKET: RawFd = 3;
 /// Longest leg (60 s) and some; the real limit is the kill timer.
 const CPU_SECONDS: u64 = 70;
 const ADDRESS_SPACE: u64 = 4 << 30;
+/// The engine stops guest code at half of it; whatever the host was started with.
+const STACK: u64 = 8 << 20;
 
 thread_local! {
     static TIMER: Cell<Option<libc::timer_t>> = const { Cell::new(None) };
@@ -47,6 +49,7 @@ pub(crate) fn confine_zygote() -> Result<Layers, String> {
     }
     limit(libc::RLIMIT_CORE, 0)?;
     limit(libc::RLIMIT_AS, ADDRESS_SPACE)?;
+    limit(libc::RLIMIT_STACK, STACK)?;
     // SAFETY: no pointers.
     let namespaces = sys::check(unsafe {
         libc::unshare(
