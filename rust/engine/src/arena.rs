@@ -131,9 +131,10 @@ pub(crate) fn limit_hit() -> bool {
     LIMIT.get().hit.get()
 }
 
-/// Makes the allocation after `n` more fail, as at the limit.
-pub fn fail_after(n: Option<u64>) {
-    LIMIT.get().fail_after.set(n);
+/// Makes the allocation after `n` more fail, as at the limit. Gives what was left of the order
+/// before.
+pub fn fail_after(n: Option<u64>) -> Option<u64> {
+    LIMIT.get().fail_after.replace(n)
 }
 
 fn admit(extra: usize) -> bool {

@@ -1,7 +1,8 @@
 //! The one VM of a test process, driven as a worker drives it.
 #![allow(dead_code, unreachable_pub)]
 
-use std::io::{Read as _, Write as _};
+use std::io::{PipeWriter, Read as _, Write as _};
+use std::sync::OnceLock;
 
 use codemode_engine as engine;
 use codemode_wire::json::to_json;
@@ -62,21 +63,22 @@ pub fn number(n: i64) -> Vec<u8> {
     out.into_bytes()
 }
 
+static OUT: OnceLock<PipeWriter> = OnceLock::new();
+
 /// What `f` gives in a fork of this process, or the wait status of one that did not get so far.
 ///
 /// # Panics
 /// If there can be no further process.
 #[allow(unsafe_code)]
 pub fn in_child(f: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, i32> {
-    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
     // SAFETY: the child goes on with a copy of everything and ends here.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
         drop(reader);
-        let done = writer.write_all(&f()).is_ok();
-        // SAFETY: does not return.
-        unsafe { libc::_exit(i32::from(!done)) };
+        OUT.set(writer).expect("children have no children");
+        end_child(&f());
     }
     drop(writer);
     let mut out = Vec::new();
@@ -85,4 +87,12 @@ pub fn in_child(f: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, i32> {
     // SAFETY: the pointer is to a local.
     unsafe { libc::waitpid(pid, &raw mut status, 0) };
     if status == 0 { Ok(out) } else { Err(status) }
+}
+
+/// Ends a child of [`in_child`], which gives `out`.
+#[allow(unsafe_code)]
+pub fn end_child(out: &[u8]) -> ! {
+    let done = OUT.get().is_some_and(|mut pipe| pipe.write_all(out).is_ok());
+    // SAFETY: does not return.
+    unsafe { libc::_exit(i32::from(!done)) }
 }
