@@ -15,13 +15,17 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull, slice_from_raw_parts_mut};
 
 use rlsf::Tlsf;
-use rquickjs_sys::size_t;
+use rquickjs_sys::{JSMallocFunctions, size_t};
 
 use crate::single::SingleThread;
 use crate::vm;
 
 /// Where the arena lies in every process of every build.
+#[cfg(not(codemode_sanitize))]
 pub(crate) const BASE: usize = 0x100_0000_0000;
+/// `AddressSanitizer` keeps its shadow where the arena lies otherwise.
+#[cfg(codemode_sanitize)]
+pub(crate) const BASE: usize = 0x2000_0000_0000;
 /// Address space of the arena: the largest memory limit plus the template and fragmentation.
 pub(crate) const SIZE: usize = (1 << 30) + (256 << 20);
 pub(crate) const PAGE: usize = 4096;
@@ -172,6 +176,18 @@ fn took(block: NonNull<u8>) {
     header.high_water = header.high_water.max(block.as_ptr() as usize + size);
 }
 
+/// The engine's allocator.
+#[cfg(not(codemode_sanitize))]
+pub(crate) static FUNCTIONS: JSMallocFunctions = JSMallocFunctions {
+    js_calloc: Some(calloc),
+    js_malloc: Some(malloc),
+    js_free: Some(free),
+    js_realloc: Some(realloc),
+    js_malloc_usable_size: Some(usable_size),
+};
+#[cfg(codemode_sanitize)]
+pub(crate) use crate::sanitize::FUNCTIONS;
+
 pub(crate) unsafe extern "C" fn malloc(_: *mut c_void, size: size_t) -> *mut c_void {
     let size = size as usize;
     if !admit(size) {
@@ -245,6 +261,14 @@ pub(crate) unsafe extern "C" fn realloc(
 pub(crate) unsafe extern "C" fn usable_size(block: *const c_void) -> size_t {
     NonNull::new(block.cast_mut().cast::<u8>()).map_or(0, size_of_block) as size_t
 }
+
+/// Runs `f`, which copies or replaces the arena as a whole.
+#[cfg(not(codemode_sanitize))]
+pub(crate) fn whole<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+#[cfg(codemode_sanitize)]
+pub(crate) use crate::sanitize::whole;
 
 /// Calls `each` with the payload range of every free block below the high water, ascending.
 /// The allocator's own header at the start of a free block stays.

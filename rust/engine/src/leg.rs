@@ -98,7 +98,7 @@ fn launch(script: &str) -> Result<(), Failed> {
 
 /// Restores a cell into a fresh fork, settles what ended meanwhile, and runs it until idle.
 pub fn resume(resume: &Resume, fetcher: Fetcher) -> FromWorker {
-    let tables = match snapshot::restore(&resume.image) {
+    let tables = match arena::whole(|| snapshot::restore(&resume.image)) {
         Ok(tables) => tables,
         Err(e) => return refused(e),
     };
@@ -211,7 +211,7 @@ pub fn suspend() -> FromWorker {
     unsafe { qjs::JS_RunGC(VM.get().rt.get()) };
     let tables = VM.get().cell.borrow().to_bytes();
     let max = VM.get().leg.borrow().max_snapshot;
-    match snapshot::take(&tables, max) {
+    match arena::whole(|| snapshot::take(&tables, max)) {
         Ok((bytes, uncompressed)) => FromWorker::Image { bytes, uncompressed },
         Err(snapshot::TooLarge(size)) => FromWorker::Failed(Failed {
             code: "snapshot_limit_exceeded".into(),

@@ -11,6 +11,8 @@ mod failure;
 mod js;
 mod leg;
 mod outcome;
+#[cfg(codemode_sanitize)]
+mod sanitize;
 mod single;
 mod snapshot;
 mod template;

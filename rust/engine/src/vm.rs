@@ -212,6 +212,6 @@ pub fn reset() {
     *VM.get().cell.borrow_mut() = Cell::default();
     VM.get().stop.set(None);
     arena::set_limit(usize::MAX);
-    snapshot::reset();
+    arena::whole(snapshot::reset);
     tools::forget_names();
 }

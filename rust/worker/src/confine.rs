@@ -14,9 +14,9 @@ use std::io;
 use std::os::fd::RawFd;
 
 use libc::c_long;
+pub(crate) use seccompiler::BpfProgram;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
+    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
 use crate::sys;
@@ -24,6 +24,8 @@ use crate::sys;
 /// Descriptor of the socket in every confined child.
 pub(crate) const SOCKET: RawFd = 3;
 
+/// What the report says of the filter.
+pub(crate) const SECCOMP: &str = "active in every worker";
 /// Longest leg (60 s) and some; the real limit is the kill timer.
 const CPU_SECONDS: u64 = 70;
 const ADDRESS_SPACE: u64 = 4 << 30;

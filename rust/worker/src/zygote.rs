@@ -9,10 +9,9 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
+use crate::confine::{self, BpfProgram};
+use crate::{leg, sys};
 use codemode_engine as engine;
-use seccompiler::BpfProgram;
-
-use crate::{confine, leg, sys};
 
 const CONTROL: RawFd = 3;
 
@@ -123,7 +122,7 @@ fn report(build: u64, layers: &confine::Layers) -> Result<(), String> {
         "build": format!("{build:016x}"),
         "templateBytes": engine::template_bytes(),
         "templateHash": format!("{:016x}", engine::template_hash()),
-        "seccomp": "active in every worker",
+        "seccomp": confine::SECCOMP,
         "namespaces": layer(&layers.namespaces),
         "landlock": layer(&layers.landlock),
     })
