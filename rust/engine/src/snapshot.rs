@@ -13,7 +13,7 @@ use crate::arena::{self, BASE, PAGE, SIZE};
 use crate::single::SingleThread;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"codemode");
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const HEAD: usize = 9 * 8;
 
 struct Template {
