@@ -15,7 +15,9 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull, slice_from_raw_parts_mut};
 
 use rlsf::Tlsf;
-use rquickjs_sys::{JSMallocFunctions, size_t};
+#[cfg(not(codemode_sanitize))]
+use rquickjs_sys::JSMallocFunctions;
+use rquickjs_sys::size_t;
 
 use crate::single::SingleThread;
 use crate::vm;
@@ -202,6 +204,7 @@ pub(crate) unsafe extern "C" fn malloc(_: *mut c_void, size: size_t) -> *mut c_v
     block.as_ptr().cast()
 }
 
+#[cfg(not(codemode_sanitize))]
 pub(crate) unsafe extern "C" fn calloc(
     opaque: *mut c_void,
     count: size_t,
@@ -230,6 +233,7 @@ pub(crate) unsafe extern "C" fn free(_: *mut c_void, block: *mut c_void) {
     unsafe { header().pool.deallocate(block, ALIGN) };
 }
 
+#[cfg(not(codemode_sanitize))]
 pub(crate) unsafe extern "C" fn realloc(
     opaque: *mut c_void,
     block: *mut c_void,
