@@ -153,13 +153,22 @@ fn settle_one(settlement: &Settlement) {
         drop(resolve.call(UNDEFINED, &[value.raw()]));
         return;
     }
-    let message = value.get("message").and_then(|m| m.to_text()).unwrap_or_default();
+    // A guest may have put getters on what the value inherits.
+    let read = |name| {
+        value.get(name).unwrap_or_else(|Thrown| {
+            drop(take_exception());
+            Js::own(UNDEFINED)
+        })
+    };
+    let message = read("message").to_text().unwrap_or_else(|Thrown| {
+        drop(take_exception());
+        String::new()
+    });
     let error = bridge::error_of(made.raw(), &message);
     let flags = (qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE) as i32;
     for (name, enumerable) in [("name", false), ("runId", true), ("status", true)] {
-        if let Ok(field) = value.get(name)
-            && !field.is_undefined()
-        {
+        let field = read(name);
+        if !field.is_undefined() {
             let more = if enumerable { qjs::JS_PROP_ENUMERABLE as i32 } else { 0 };
             error.define(name, field, flags | more);
         }
