@@ -123,3 +123,25 @@ async def test_a_guest_reaches_no_function_of_the_prelude_and_cannot_settle_its_
         "value": {"real": True},
         "resolvable": "undefined",
     }
+
+
+@pytest.mark.hostile
+@pytest.mark.req("gst.5", "saf.1")
+async def test_getters_that_every_object_inherits_do_not_hide_a_tools_error(make_run: Any) -> None:
+    code = """
+    for (const name of ['name', 'runId', 'status', 'errors', 'cause']) {
+      Object.defineProperty(Object.prototype, name, {
+        get() { throw new Error('mine'); }, set() { throw new Error('mine'); },
+      });
+    }
+    const seen = [];
+    for (const call of [() => tools.fail({}), () => tools.nobody]) {
+      try { seen.push(await call()); } catch (e) { seen.push(e.message); }
+    }
+    seen.push((await tools.echo({ x: 1 })).x);
+    return seen;
+    """
+    result = await make_run(TOOLS).exec({"code": code})
+    assert result.status == "completed", result
+    assert result.value == ["no", None, 1]
+    assert result.warnings == ()

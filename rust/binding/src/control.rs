@@ -172,7 +172,10 @@ impl State {
             return match sendmsg(socket, &[IoSlice::new(message)], &mut ancillary, flags) {
                 Ok(_) => Ok(()),
                 Err(Errno::INTR) => continue,
-                Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Err(self.died()),
+                Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => {
+                    // What it said last tells more than how it ended.
+                    Err(self.drain().err().unwrap_or_else(|| self.died()))
+                }
                 Err(e) => Err(e.into()),
             };
         }
@@ -194,9 +197,9 @@ impl State {
         let mut into = [IoSliceMut::new(&mut self.buffer)];
         let message = match recvmsg(socket, &mut into, &mut ancillary, flags) {
             Ok(message) => message,
-            Err(Errno::INTR) => return Ok(true),
+            // It ended with requests unread: told once, before what it said last.
+            Err(Errno::INTR | Errno::CONNRESET) => return Ok(true),
             Err(Errno::AGAIN) => return Ok(false),
-            Err(Errno::CONNRESET) => return Err(self.died()),
             Err(e) => return Err(e.into()),
         };
         let fds: Vec<OwnedFd> = ancillary
@@ -235,6 +238,13 @@ impl State {
                 Some(fate) => fate.forked(pid, pidfd)?,
                 None => return Err("a process id for a worker that is not expected"),
             },
+            // Nobody's: it says why it cannot go on. Those who wait for a worker are told.
+            Reply::NotForked { serial: 0, text } => {
+                for (_, fate) in self.workers.extract_if(|_, fate| fate.pid().is_none()) {
+                    fate.not_forked(text.clone());
+                }
+                self.dead = Some(format!("the zygote gave up: {text}"));
+            }
             Reply::NotForked { serial, text } => match self.workers.remove(&serial) {
                 Some(fate) => fate.not_forked(text),
                 None => return Err("a failed fork of a worker that is not expected"),

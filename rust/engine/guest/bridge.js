@@ -205,6 +205,13 @@
     get: getOwnPropertyDescriptor({ get stack() { return host.stack(this, rawStack(this)); } }, "stack").get,
   });
 
+  // A call site would give away the functions of these files and those of `host`.
+  ErrorCtor.prepareStackTrace = (_, frames) => {
+    delete getPrototypeOf(frames[0]).getFunction;
+  };
+  new ErrorCtor();
+  ErrorCtor.prepareStackTrace = undefined;
+
   for (const name of ["SharedArrayBuffer", "Atomics"]) delete globalThis[name];
   return helpers;
 })

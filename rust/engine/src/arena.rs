@@ -15,13 +15,19 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull, slice_from_raw_parts_mut};
 
 use rlsf::Tlsf;
+#[cfg(not(codemode_sanitize))]
+use rquickjs_sys::JSMallocFunctions;
 use rquickjs_sys::size_t;
 
 use crate::single::SingleThread;
 use crate::vm;
 
 /// Where the arena lies in every process of every build.
+#[cfg(not(codemode_sanitize))]
 pub(crate) const BASE: usize = 0x100_0000_0000;
+/// `AddressSanitizer` keeps its shadow where the arena lies otherwise.
+#[cfg(codemode_sanitize)]
+pub(crate) const BASE: usize = 0x2000_0000_0000;
 /// Address space of the arena: the largest memory limit plus the template and fragmentation.
 pub(crate) const SIZE: usize = (1 << 30) + (256 << 20);
 pub(crate) const PAGE: usize = 4096;
@@ -119,8 +125,14 @@ pub(crate) fn used() -> usize {
 }
 
 /// First address that no block ever reached.
-pub(crate) fn high_water() -> usize {
+fn high_water() -> usize {
     header().high_water
+}
+
+/// End of the pages that were ever touched: the blocks, and the header of the free block that
+/// begins where the highest of them ends.
+pub(crate) fn top() -> usize {
+    (high_water() + FREE_HEADER).next_multiple_of(PAGE).min(BASE + SIZE)
 }
 
 /// Allows `bytes` in use in all and clears the flag.
@@ -135,9 +147,10 @@ pub(crate) fn limit_hit() -> bool {
     LIMIT.get().hit.get()
 }
 
-/// Makes the allocation after `n` more fail, as at the limit.
-pub fn fail_after(n: Option<u64>) {
-    LIMIT.get().fail_after.set(n);
+/// Makes the allocation after `n` more fail, as at the limit. Gives what was left of the order
+/// before.
+pub fn fail_after(n: Option<u64>) -> Option<u64> {
+    LIMIT.get().fail_after.replace(n)
 }
 
 fn admit(extra: usize) -> bool {
@@ -175,6 +188,18 @@ fn took(block: NonNull<u8>) {
     header.high_water = header.high_water.max(block.as_ptr() as usize + size);
 }
 
+/// The engine's allocator.
+#[cfg(not(codemode_sanitize))]
+pub(crate) static FUNCTIONS: JSMallocFunctions = JSMallocFunctions {
+    js_calloc: Some(calloc),
+    js_malloc: Some(malloc),
+    js_free: Some(free),
+    js_realloc: Some(realloc),
+    js_malloc_usable_size: Some(usable_size),
+};
+#[cfg(codemode_sanitize)]
+pub(crate) use crate::sanitize::FUNCTIONS;
+
 pub(crate) unsafe extern "C" fn malloc(_: *mut c_void, size: size_t) -> *mut c_void {
     let size = size as usize;
     if !admit(size) {
@@ -189,6 +214,7 @@ pub(crate) unsafe extern "C" fn malloc(_: *mut c_void, size: size_t) -> *mut c_v
     block.as_ptr().cast()
 }
 
+#[cfg(not(codemode_sanitize))]
 pub(crate) unsafe extern "C" fn calloc(
     opaque: *mut c_void,
     count: size_t,
@@ -217,6 +243,7 @@ pub(crate) unsafe extern "C" fn free(_: *mut c_void, block: *mut c_void) {
     unsafe { header().pool.deallocate(block, ALIGN) };
 }
 
+#[cfg(not(codemode_sanitize))]
 pub(crate) unsafe extern "C" fn realloc(
     opaque: *mut c_void,
     block: *mut c_void,
@@ -248,6 +275,14 @@ pub(crate) unsafe extern "C" fn realloc(
 pub(crate) unsafe extern "C" fn usable_size(block: *const c_void) -> size_t {
     NonNull::new(block.cast_mut().cast::<u8>()).map_or(0, size_of_block) as size_t
 }
+
+/// Runs `f`, which copies or replaces the arena as a whole.
+#[cfg(not(codemode_sanitize))]
+pub(crate) fn whole<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+#[cfg(codemode_sanitize)]
+pub(crate) use crate::sanitize::whole;
 
 /// Calls `each` with the payload range of every free block below the high water, ascending.
 /// The allocator's own header at the start of a free block stays.

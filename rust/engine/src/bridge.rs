@@ -19,6 +19,8 @@ use crate::vm::{self, Stop, ctx};
 
 /// Most bytes of encoded arguments that one turn may dispatch.
 const MAX_TURN_INPUT: usize = 16 << 20;
+/// Longest id of a tool, or query, that the host is asked for, bytes.
+const MAX_NAME: usize = 8 << 10;
 /// Most timers that one cell may have.
 const MAX_TIMERS: usize = 10_000;
 /// Most unhandled rejections that are remembered, and most output items.
@@ -76,14 +78,19 @@ unsafe extern "C" fn text(
     // SAFETY: reads the tag only.
     let is_string = unsafe { qjs::JS_IsString(value) };
     let rendered = if is_string {
-        with_utf8(value, str::to_owned).map_err(Refused::from)
+        with_utf8(value, |text| (text.to_owned(), text.len() as u64)).map_err(Refused::from)
     } else {
-        encode_bounded(value).map(|(bytes, _)| {
-            codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into())
+        encode_bounded(value).and_then(|(mut bytes, len)| {
+            if bytes.is_empty() {
+                let mut cut = Encoder::new();
+                values::encode_prefix(value, &mut cut, vm::output_room())?;
+                bytes = cut.into_bytes();
+            }
+            Ok((codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into()), len))
         })
     };
     match rendered {
-        Ok(text) => add_output("text", &text, None),
+        Ok((text, len)) => add_output(Item::Text(&text, len)),
         Err(refused) => refuse(refused, "text(value)"),
     }
 }
@@ -96,68 +103,91 @@ unsafe extern "C" fn json(
 ) -> JSValue {
     let value = Args(argv, argc).at(0);
     match encode_bounded(value) {
-        Ok((bytes, len)) => add_output("json", "", Some((bytes, len, value))),
+        Ok((bytes, len)) => add_output(Item::Json(&bytes, len, value)),
         Err(refused) => refuse(refused, "json(value)"),
     }
 }
 
-/// Encodes within what is left of the output budget (or, when output may be cut, of memory).
+/// Encodes within what is left of the output budget. When output may be cut, what does not fit is
+/// only measured: it gives no bytes, and how long it is as JSON.
 fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
     let leg = vm::leg();
-    let room = if leg.truncate_output {
-        leg.memory_limit
-    } else {
-        leg.max_output.saturating_sub(vm::cell(|c| c.output_used))
-    };
+    let room = vm::output_room();
     let mut out = Encoder::new();
-    let notes = values::encode(value, &mut out, room)?;
-    vm::cell(|c| c.warnings.extend(notes.warnings("an output item")));
+    let mut encoded = values::encode(value, &mut out, room);
+    if leg.truncate_output && matches!(encoded, Err(Refused::Budget)) {
+        out = Encoder::counter();
+        encoded = values::encode(value, &mut out, u64::MAX);
+    }
+    let notes = encoded?;
+    vm::warn(notes.warnings("an output item"));
     let len = out.json_len();
     Ok((out.into_bytes(), len))
 }
 
-fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) -> JSValue {
-    let leg = vm::leg();
-    let used = vm::cell(|c| c.output_used);
-    let room = leg.max_output.saturating_sub(used);
+/// What is added to the output, with its whole length; there may be less of it.
+enum Item<'a> {
+    /// In bytes of UTF-8.
+    Text(&'a str, u64),
+    /// Encoded, unless it does not fit; in bytes of JSON.
+    Json(&'a [u8], u64, JSValue),
+}
+
+fn add_output(given: Item<'_>) -> JSValue {
+    let truncate = vm::leg().truncate_output;
+    let room = vm::output_room();
+    let (kind, key, fits, len) = match &given {
+        Item::Text(text, len) => {
+            let as_json = codemode_wire::value::json_string_len(text);
+            ("text", "text", text.len() as u64 == *len && as_json <= room, *len)
+        }
+        Item::Json(_, len, _) => ("json", "value", *len <= room, *len),
+    };
+    if !fits && !truncate {
+        return stop_output();
+    }
+    if !fits && room == 0 {
+        vm::cell(|c| {
+            c.omitted_items += 1;
+            c.omitted_bytes += len;
+        });
+        return UNDEFINED;
+    }
     let mut item = Encoder::new();
     let mut open = item.begin_object();
     item.key(&mut open, "type");
     item.string(kind);
-    let cost;
-    if let Some((bytes, len, raw)) = value {
-        item.key(&mut open, "value");
-        if len <= room {
-            item.raw(&bytes, len);
-            cost = len;
-        } else if leg.truncate_output {
-            let mut cut = Encoder::new();
-            if values::encode_prefix(raw, &mut cut, room).is_err() {
-                return EXCEPTION;
-            }
-            cost = cut.json_len().min(room);
-            let kept = cut.json_len();
-            item.raw(&cut.into_bytes(), kept);
-            item.key(&mut open, "omittedBytes");
-            item.int(len.saturating_sub(kept) as i64);
-        } else {
-            return stop_output();
-        }
-    } else {
-        let len = codemode_wire::value::json_string_len(text);
-        item.key(&mut open, "text");
-        if len <= room {
+    item.key(&mut open, key);
+    let before = item.json_len();
+    let kept = match given {
+        Item::Text(text, _) if fits => {
             item.string(text);
-            cost = len;
-        } else if leg.truncate_output {
+            len
+        }
+        Item::Text(text, _) => {
             let kept = values::prefix(text, room);
             item.string(kept);
-            item.key(&mut open, "omittedBytes");
-            item.int((text.len() - kept.len()) as i64);
-            cost = room;
-        } else {
-            return stop_output();
+            kept.len() as u64
         }
+        Item::Json(bytes, len, _) if fits => {
+            item.raw(bytes, len);
+            len
+        }
+        Item::Json(_, _, value) => {
+            let mut cut = Encoder::new();
+            if values::encode_prefix(value, &mut cut, room).is_err() {
+                return EXCEPTION;
+            }
+            let kept = cut.json_len();
+            item.raw(&cut.into_bytes(), kept);
+            kept
+        }
+    };
+    // The first that is cut takes all that is left.
+    let cost = if fits { item.json_len() - before } else { room };
+    if !fits {
+        item.key(&mut open, "omittedBytes");
+        item.int(len.saturating_sub(kept) as i64);
     }
     item.end(open);
     vm::cell(|c| {
@@ -212,11 +242,18 @@ fn record(args: &Args) -> Result<Js, Refused> {
             ),
         }));
     };
+    if op.len() > MAX_NAME || target.len() > MAX_NAME {
+        return Err(Refused::Shape(match op.as_str() {
+            "search" => format!("tools.search(query): the query is over {MAX_NAME} bytes"),
+            _ => format!("there is no tool with a name of over {MAX_NAME} bytes"),
+        }));
+    }
     let mut input = Encoder::new();
-    let budget = MAX_TURN_INPUT.saturating_sub(vm::cell(|c| c.request_bytes)) as u64;
+    let used = vm::cell(|c| c.request_bytes) + target.len();
+    let budget = MAX_TURN_INPUT.saturating_sub(used) as u64;
     match values::encode(args.at(2), &mut input, budget) {
         Ok(notes) => {
-            vm::cell(|c| c.warnings.extend(notes.warnings(&format!("the input of {target}"))));
+            vm::warn(notes.warnings(&format!("the input of {target}")));
         }
         Err(Refused::Budget) => {
             return Err(Refused::Shape(format!(
@@ -241,7 +278,8 @@ fn record(args: &Args) -> Result<Js, Refused> {
     vm::cell(|c| {
         c.last_call += 1;
         c.calls.insert(c.last_call, Call { resolve: functions[0], reject: functions[1], error });
-        c.request_bytes += input.len();
+        // A getter of the input may have made calls of its own meanwhile.
+        c.request_bytes += target.len() + input.len();
         c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes().into() });
     });
     Ok(promise)

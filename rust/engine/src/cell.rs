@@ -38,6 +38,9 @@ pub(crate) struct Cell {
     /// `tools.<name>` functions that were looked at, by tool id.
     pub(crate) tool_functions: BTreeMap<String, JSValue>,
     pub(crate) output_used: u64,
+    /// Items that came when the output was full and may be cut, and their bytes.
+    pub(crate) omitted_items: u64,
+    pub(crate) omitted_bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) position_map: Vec<u8>,
     /// Names of `tools.<name>` that were read and do not exist, newest last.
@@ -61,6 +64,8 @@ impl Cell {
         rejections_dropped: 0,
         tool_functions: BTreeMap::new(),
         output_used: 0,
+        omitted_items: 0,
+        omitted_bytes: 0,
         warnings: Vec::new(),
         position_map: Vec::new(),
         missed_names: Vec::new(),
@@ -130,6 +135,8 @@ impl Cell {
         w.num(u64::from(self.last_call));
         w.num(u64::from(self.last_timer));
         w.num(self.output_used);
+        w.num(self.omitted_items);
+        w.num(self.omitted_bytes);
         w.num(u64::from(self.rejections_dropped));
         w.value(self.main);
         w.num(self.calls.len() as u64);
@@ -178,6 +185,8 @@ impl Cell {
             last_call: u32::try_from(r.num()?).ok()?,
             last_timer: u32::try_from(r.num()?).ok()?,
             output_used: r.num()?,
+            omitted_items: r.num()?,
+            omitted_bytes: r.num()?,
             rejections_dropped: u32::try_from(r.num()?).ok()?,
             main: r.value()?,
             ..Self::default()

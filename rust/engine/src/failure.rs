@@ -84,7 +84,10 @@ fn describe(
         && read(&error, "name").as_deref() == Some("AggregateError")
     {
         for i in 0..5 {
-            let Ok(one) = errors.get(&i.to_string()) else { break };
+            let Ok(one) = errors.get(&i.to_string()) else {
+                drop_pending();
+                break;
+            };
             if one.is_undefined() {
                 break;
             }

@@ -100,7 +100,7 @@ fn launch(script: &str) -> Result<(), Failed<'static>> {
 
 /// Restores a cell into a fresh fork, settles what ended meanwhile, and runs it until idle.
 pub fn resume(resume: &Resume, fetcher: Fetcher) -> FromWorker<'static> {
-    let tables = match snapshot::restore(&resume.image) {
+    let tables = match arena::whole(|| snapshot::restore(&resume.image)) {
         Ok(tables) => tables,
         Err(e) => return refused(e),
     };
@@ -183,13 +183,22 @@ fn settle_one(settlement: &Settlement) {
         drop(resolve.call(UNDEFINED, &[value.raw()]));
         return;
     }
-    let message = value.get("message").and_then(|m| m.to_text()).unwrap_or_default();
+    // A guest may have put getters on what the value inherits.
+    let read = |name| {
+        value.get(name).unwrap_or_else(|Thrown| {
+            drop(take_exception());
+            Js::own(UNDEFINED)
+        })
+    };
+    let message = read("message").to_text().unwrap_or_else(|Thrown| {
+        drop(take_exception());
+        String::new()
+    });
     let error = bridge::error_of(made.raw(), &message);
     let flags = (qjs::JS_PROP_WRITABLE | qjs::JS_PROP_CONFIGURABLE) as i32;
     for (name, enumerable) in [("name", false), ("runId", true), ("status", true)] {
-        if let Ok(field) = value.get(name)
-            && !field.is_undefined()
-        {
+        let field = read(name);
+        if !field.is_undefined() {
             let more = if enumerable { qjs::JS_PROP_ENUMERABLE as i32 } else { 0 };
             error.define(name, field, flags | more);
         }
@@ -241,7 +250,7 @@ pub fn suspend() -> FromWorker<'static> {
     unsafe { qjs::JS_RunGC(VM.get().rt.get()) };
     let tables = VM.get().cell.borrow().to_bytes();
     let max = VM.get().leg.borrow().max_snapshot;
-    match snapshot::take(&tables, max) {
+    match arena::whole(|| snapshot::take(&tables, max)) {
         Ok((bytes, uncompressed)) => FromWorker::Image { bytes: bytes.into(), uncompressed },
         Err(snapshot::TooLarge(size)) => FromWorker::Failed(Failed {
             code: "snapshot_limit_exceeded".into(),

@@ -13,6 +13,8 @@ mod js;
 mod leg;
 mod outcome;
 mod pack;
+#[cfg(codemode_sanitize)]
+mod sanitize;
 mod single;
 mod snapshot;
 mod template;

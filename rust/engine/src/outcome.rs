@@ -10,7 +10,7 @@ use crate::failure;
 use crate::js::{JSValue, Js, take_exception};
 use crate::snapshot;
 use crate::values::{self, Refused};
-use crate::vm::{Stop, VM, cell, ctx, epoch_micros, leg, stopped};
+use crate::vm::{Stop, VM, cell, ctx, epoch_micros, leg, stopped, warn};
 
 /// Output left for the final value when earlier output was cut, bytes of JSON.
 const VALUE_RESERVE: u64 = 256;
@@ -82,18 +82,13 @@ fn finish(main: JSValue) -> FromWorker<'static> {
         let room = room.max(VALUE_RESERVE);
         out = Encoder::new();
         encoded = values::encode_prefix(value.raw(), &mut out, room);
-        let kept = out.json_len();
-        let mut whole = Encoder::new();
+        let mut whole = Encoder::counter();
         if values::encode(value.raw(), &mut whole, u64::MAX).is_ok() {
-            let omitted = whole.json_len().saturating_sub(kept);
-            if omitted == 0 {
-                out = whole;
-            } else {
-                cell(|c| {
-                    c.warnings.push(format!(
-                        "the value was cut at the output limit: {omitted} bytes of JSON omitted"
-                    ));
-                });
+            let omitted = whole.json_len().saturating_sub(out.json_len());
+            if omitted > 0 {
+                warn(vec![format!(
+                    "the value was cut at the output limit: {omitted} bytes of JSON omitted"
+                )]);
             }
         }
     }
@@ -144,6 +139,13 @@ pub(crate) fn take_warnings() -> Vec<String> {
         if !stopped() {
             warnings.push(format!("unhandled rejection: {}", failure::one_line(reason.raw())));
         }
+    }
+    let (items, bytes) =
+        cell(|c| (std::mem::take(&mut c.omitted_items), std::mem::take(&mut c.omitted_bytes)));
+    if items > 0 {
+        warnings.push(format!(
+            "{items} more output items were omitted at the output limit: {bytes} bytes"
+        ));
     }
     let dropped = cell(|c| std::mem::take(&mut c.rejections_dropped));
     if dropped > 0 {

@@ -58,7 +58,7 @@ pub(crate) struct TooLarge(pub(crate) u64);
 /// Remembers the arena as the template. `stack` is the address range of the native stack:
 /// words that point there differ between processes and do not count for the hash.
 pub(crate) fn seal(build: u64, stack: std::ops::Range<usize>) {
-    let pages: Vec<Page> = (BASE..top()).step_by(PAGE).map(|at| *arena::page(at)).collect();
+    let pages: Vec<Page> = (BASE..arena::top()).step_by(PAGE).map(|at| *arena::page(at)).collect();
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     for word in pages.iter().flatten() {
         let counted = if stack.contains(&(*word as usize)) { 0 } else { *word };
@@ -69,11 +69,6 @@ pub(crate) fn seal(build: u64, stack: std::ops::Range<usize>) {
     t.build.set(build);
     t.used.set(arena::used());
     *t.pristine.borrow_mut() = pages;
-}
-
-/// End of the pages that were ever touched.
-fn top() -> usize {
-    arena::high_water().next_multiple_of(PAGE)
 }
 
 /// Bytes of the sealed template.
@@ -95,7 +90,7 @@ pub fn template_hash() -> u64 {
 /// VM points to memory that an image does not carry.
 pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
     let mut found = Vec::new();
-    for at in (BASE..top()).step_by(PAGE) {
+    for at in (BASE..arena::top()).step_by(PAGE) {
         for (n, word) in arena::page(at).iter().enumerate() {
             if ranges.iter().any(|range| range.contains(&(*word as usize))) {
                 found.push(at + n * 8);
@@ -107,13 +102,13 @@ pub fn words_into(ranges: &[std::ops::Range<usize>]) -> Vec<usize> {
 
 /// Bytes above the template that were touched.
 pub(crate) fn grown() -> usize {
-    top().saturating_sub(BASE + template_bytes())
+    arena::top().saturating_sub(BASE + template_bytes())
 }
 
 /// Puts the arena back to the template.
 pub(crate) fn reset() {
     let pristine = TEMPLATE.get().pristine.borrow();
-    let top = top();
+    let top = arena::top();
     // Page by page: writing one that is as it was would make a copy of it for nothing.
     for (at, original) in (BASE..top).step_by(PAGE).zip(pristine.iter()) {
         if arena::page(at) != original {
@@ -159,7 +154,7 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
     let mut image = vec![0; HEAD];
     let mut count = 0;
     let size = |count: u64| count * PAGE as u64 + tables.len() as u64;
-    for (number, start) in (BASE..top()).step_by(PAGE).enumerate() {
+    for (number, start) in (BASE..arena::top()).step_by(PAGE).enumerate() {
         let original = pristine.get(number);
         if original == Some(arena::page(start)) {
             continue;

@@ -52,14 +52,6 @@ const EXTRAS: PreludeFile =
 const BRIDGE: PreludeFile =
     PreludeFile { name: "codemode:bridge", source: include_str!("../guest/bridge.js") };
 
-static MALLOC: qjs::JSMallocFunctions = qjs::JSMallocFunctions {
-    js_calloc: Some(arena::calloc),
-    js_malloc: Some(arena::malloc),
-    js_free: Some(arena::free),
-    js_realloc: Some(arena::realloc),
-    js_malloc_usable_size: Some(arena::usable_size),
-};
-
 /// Builds the template VM in this process: engine, context, prelude. `build` identifies the
 /// executable; `stack` is the address range of the native stack.
 pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), TemplateError> {
@@ -67,7 +59,7 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     let vm = VM.get();
     // SAFETY: the first and only creation; J1 and J2 hold from here on.
     unsafe {
-        let rt = qjs::JS_NewRuntime2(&raw const MALLOC, ptr::null_mut());
+        let rt = qjs::JS_NewRuntime2(&raw const arena::FUNCTIONS, ptr::null_mut());
         if rt.is_null() {
             return Err(TemplateError::Engine);
         }
@@ -135,7 +127,7 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     if !elders::retire() {
         return Err(TemplateError::Layout);
     }
-    snapshot::seal(build, stack);
+    arena::whole(|| snapshot::seal(build, stack));
     Ok(())
 }
 

@@ -18,6 +18,9 @@ use crate::vm::{self, ctx};
 
 const HELPERS: [&str; 4] = ["search", "describe", "call", "callValue"];
 
+/// Longest name that is remembered to explain that there is no such tool, bytes.
+const MAX_MISSED: usize = 200;
+
 enum Named {
     Tool(String),
     Clash(Vec<String>),
@@ -143,8 +146,9 @@ fn lookup(prop: qjs::JSAtom) -> Result<Option<Js>, Thrown> {
     let id = match found {
         Ok(Some(id)) => id,
         Ok(None) => {
-            if !matches!(name.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf")
-            {
+            let asked_by_engine =
+                matches!(name.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf");
+            if !asked_by_engine && name.len() <= MAX_MISSED {
                 vm::cell(|c| {
                     c.missed_names.retain(|n| *n != name);
                     c.missed_names.push(name);

@@ -91,6 +91,21 @@ pub(crate) fn leg() -> Leg {
     VM.get().leg.borrow().clone()
 }
 
+/// What is left of the output budget, bytes of JSON.
+pub(crate) fn output_room() -> u64 {
+    VM.get().leg.borrow().max_output.saturating_sub(cell(|c| c.output_used))
+}
+
+/// Most warnings that are kept; a result shows fewer.
+const MAX_WARNINGS: usize = 1000;
+
+pub(crate) fn warn(texts: Vec<String>) {
+    cell(|c| {
+        let room = MAX_WARNINGS.saturating_sub(c.warnings.len());
+        c.warnings.extend(texts.into_iter().take(room));
+    });
+}
+
 pub(crate) fn helper(name: &str) -> Js {
     let raw = VM.get().helpers.borrow().get(name).copied();
     Js::dup(raw.unwrap_or(UNDEFINED))
@@ -212,6 +227,6 @@ pub fn reset() {
     *VM.get().cell.borrow_mut() = Cell::default();
     VM.get().stop.set(None);
     arena::set_limit(usize::MAX);
-    snapshot::reset();
+    arena::whole(snapshot::reset);
     tools::forget_names();
 }

@@ -1,67 +1,13 @@
 //! The engine without processes and without Python. There is one VM per process, so this is one
 //! test that plays several scenes in turn.
 
+mod common;
+
 use codemode_engine as engine;
 use codemode_wire::json::to_json;
-use codemode_wire::{Encoder, Fetch, FromWorker, Leg, Resume, Settlement, Start};
+use codemode_wire::{FromWorker, Settlement};
 
-fn leg() -> Leg {
-    Leg {
-        deadline_ns: engine::monotonic_ns() + 5_000_000_000,
-        kill_ns: u64::MAX,
-        memory_limit: 64 << 20,
-        max_output: 65_536,
-        output_used: 0,
-        max_snapshot: 10 << 20,
-        truncate_output: false,
-    }
-}
-
-fn nothing(_: &Fetch) -> Vec<u8> {
-    vec![7, 0, 0, 0, 0]
-}
-
-fn start(code: &str) -> FromWorker<'static> {
-    engine::reset();
-    let start = Start {
-        leg: leg(),
-        code: code.into(),
-        typescript: false,
-        allow_javascript: true,
-        allow_typescript: true,
-        globals: vec![8, 0, 0, 0, 0],
-    };
-    engine::start(&start, nothing)
-}
-
-fn value_of(turn: &FromWorker) -> String {
-    match turn {
-        FromWorker::Finished(f) => to_json(&f.value).expect("own bytes"),
-        other => panic!("not finished: {other:?}"),
-    }
-}
-
-fn image_of() -> Vec<u8> {
-    match engine::suspend() {
-        FromWorker::Image { bytes, .. } => bytes.into_owned(),
-        other => panic!("no image: {other:?}"),
-    }
-}
-
-fn resume(image: Vec<u8>, settlements: Vec<Settlement<'_>>) -> FromWorker<'static> {
-    engine::reset();
-    let release_yields = true;
-    engine::resume(
-        &Resume { leg: leg(), image: image.into(), release_yields, settlements },
-        nothing,
-    )
-}
-
-fn number(n: i64) -> Vec<u8> {
-    let mut out = Encoder::new();
-    out.int(n);
-    out.into_bytes()
-}
+use common::{image_of, number, resume, start, value_of};
 
 /// Mappings that an image does not carry: heap, libraries, anonymous memory. Not the stack: the
 /// engine keeps its limits, and sets them anew at each leg.

@@ -40,6 +40,7 @@ pub enum Tag {
 pub struct Encoder {
     buf: Vec<u8>,
     json: u64,
+    counts_only: bool,
 }
 
 /// Where an open array or object began; closing it patches its count.
@@ -54,6 +55,11 @@ impl Encoder {
     /// An empty encoder.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// One that keeps nothing of what is written but its length as JSON.
+    pub fn counter() -> Self {
+        Self { counts_only: true, ..Self::default() }
     }
 
     /// Bytes that the values so far take as compact JSON.
@@ -78,29 +84,29 @@ impl Encoder {
 
     /// Writes null.
     pub fn null(&mut self) {
-        self.buf.push(Tag::Null as u8);
+        self.put_byte(Tag::Null as u8);
         self.json += 4;
     }
 
     /// Writes a boolean.
     pub fn bool(&mut self, v: bool) {
-        self.buf.push(if v { Tag::True } else { Tag::False } as u8);
+        self.put_byte(if v { Tag::True } else { Tag::False } as u8);
         self.json += if v { 4 } else { 5 };
     }
 
     /// Writes an integer that a JavaScript number holds exactly.
     pub fn int(&mut self, v: i64) {
         debug_assert!(v.abs() <= MAX_SAFE_INTEGER);
-        self.buf.push(Tag::Int as u8);
-        put_varint(&mut self.buf, ((v << 1) ^ (v >> 63)) as u64);
+        self.put_byte(Tag::Int as u8);
+        self.put_varint(((v << 1) ^ (v >> 63)) as u64);
         self.json += decimal_len(v);
     }
 
     /// Writes an integer of any size from its decimal digits.
     pub fn bigint(&mut self, digits: &str) {
-        self.buf.push(Tag::BigInt as u8);
-        put_varint(&mut self.buf, digits.len() as u64);
-        self.buf.extend_from_slice(digits.as_bytes());
+        self.put_byte(Tag::BigInt as u8);
+        self.put_varint(digits.len() as u64);
+        self.put(digits.as_bytes());
         self.json += digits.len() as u64;
     }
 
@@ -110,8 +116,8 @@ impl Encoder {
         if v.fract() == 0.0 && v.abs() <= MAX_SAFE_INTEGER as f64 {
             self.int(v as i64);
         } else if v.is_finite() {
-            self.buf.push(Tag::Float as u8);
-            self.buf.extend_from_slice(&v.to_le_bytes());
+            self.put_byte(Tag::Float as u8);
+            self.put(&v.to_le_bytes());
             self.json += ryu_js::Buffer::new().format_finite(v).len() as u64;
         } else {
             self.null();
@@ -120,15 +126,15 @@ impl Encoder {
 
     /// Counts `bytes` of JSON for a value that is too large to be written; null stands for it.
     pub fn overrun(&mut self, bytes: u64) {
-        self.buf.push(Tag::Null as u8);
+        self.put_byte(Tag::Null as u8);
         self.json += bytes;
     }
 
     /// Writes a string.
     pub fn string(&mut self, v: &str) {
-        self.buf.push(Tag::String as u8);
-        put_varint(&mut self.buf, v.len() as u64);
-        self.buf.extend_from_slice(v.as_bytes());
+        self.put_byte(Tag::String as u8);
+        self.put_varint(v.len() as u64);
+        self.put(v.as_bytes());
         self.json += json_string_len(v);
     }
 
@@ -151,28 +157,47 @@ impl Encoder {
     /// Announces the next member of `open`; its value must follow.
     pub fn key(&mut self, open: &mut Open, key: &str) {
         self.element(open);
-        put_varint(&mut self.buf, key.len() as u64);
-        self.buf.extend_from_slice(key.as_bytes());
+        self.put_varint(key.len() as u64);
+        self.put(key.as_bytes());
         self.json += json_string_len(key) + 1;
     }
 
     /// Closes an array or object.
     pub fn end(&mut self, open: Open) {
+        if self.counts_only {
+            return;
+        }
         self.buf[open.at..open.at + 4].copy_from_slice(&open.count.to_le_bytes());
     }
 
     /// Copies one already encoded value whose JSON length is known.
     pub fn raw(&mut self, value: &[u8], json_len: u64) {
-        self.buf.extend_from_slice(value);
+        self.put(value);
         self.json += json_len;
     }
 
     fn begin(&mut self, tag: Tag) -> Open {
-        self.buf.push(tag as u8);
+        self.put_byte(tag as u8);
         let at = self.buf.len();
-        self.buf.extend_from_slice(&[0; 4]);
+        self.put(&[0; 4]);
         self.json += 2;
         Open { at, count: 0 }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        if !self.counts_only {
+            self.buf.extend_from_slice(bytes);
+        }
+    }
+
+    fn put_byte(&mut self, byte: u8) {
+        self.put(&[byte]);
+    }
+
+    fn put_varint(&mut self, v: u64) {
+        if !self.counts_only {
+            put_varint(&mut self.buf, v);
+        }
     }
 }
 

@@ -11,19 +11,26 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::RawFd;
 
 use libc::c_long;
+pub(crate) use seccompiler::BpfProgram;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
+    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use crate::leg::SOCKET;
 use crate::sys;
 
+/// Descriptor of the socket in every confined child.
+pub(crate) const SOCKET: RawFd = 3;
+
+/// What the report says of the filter.
+pub(crate) const SECCOMP: &str = "active in every worker";
 /// Longest leg (60 s) and some; the real limit is the kill timer.
 const CPU_SECONDS: u64 = 70;
 const ADDRESS_SPACE: u64 = 4 << 30;
+/// The engine stops guest code at half of it; whatever the host was started with.
+const STACK: u64 = 8 << 20;
 
 thread_local! {
     static TIMER: Cell<Option<libc::timer_t>> = const { Cell::new(None) };
@@ -44,6 +51,7 @@ pub(crate) fn confine_zygote() -> Result<Layers, String> {
     }
     limit(libc::RLIMIT_CORE, 0)?;
     limit(libc::RLIMIT_AS, ADDRESS_SPACE)?;
+    limit(libc::RLIMIT_STACK, STACK)?;
     // SAFETY: no pointers.
     let namespaces = sys::check(unsafe {
         libc::unshare(

@@ -5,10 +5,8 @@ use std::os::fd::RawFd;
 use codemode_engine as engine;
 use codemode_wire::{Failed, Fetch, Finished, FromWorker, MAX_FRAME, ToWorker, WireError, frame};
 
-use crate::{confine, sys};
-
-/// Descriptor of the socket in every confined child.
-pub(crate) const SOCKET: RawFd = 3;
+use crate::confine::{self, SOCKET};
+use crate::sys;
 
 /// Longest time for taking an image, nanoseconds.
 const IMAGE_NS: u64 = 6_000_000_000;
@@ -20,6 +18,8 @@ pub(crate) fn serve() -> ! {
         send(&turn);
         sys::exit(0)
     });
+    #[cfg(not(codemode_sanitize))]
+    crate::scratch::on_exhaustion(no_memory_for_the_host().encode());
     loop {
         serve_cell();
         // Only a cell that ended by itself gets here; any other ended the process. The next
@@ -27,6 +27,17 @@ pub(crate) fn serve() -> ! {
         engine::reset();
         confine::disarm_kill_timer();
     }
+}
+
+/// The guest's own memory is counted and ends in the engine; this is what it made the worker copy.
+#[cfg(not(codemode_sanitize))]
+fn no_memory_for_the_host() -> FromWorker<'static> {
+    FromWorker::Failed(Failed {
+        code: "internal_error".into(),
+        limit: "memory".into(),
+        message: "the program's output, arguments, errors or result took more memory than there is; pass on less".into(),
+        ..Failed::default()
+    })
 }
 
 /// Serves one leg; comes back only when its cell is complete.

@@ -11,6 +11,9 @@ use std::ptr::{self, NonNull, slice_from_raw_parts_mut};
 
 use rlsf::Tlsf;
 
+use crate::confine::SOCKET;
+use crate::sys;
+
 const BASE: usize = 0x200_0000_0000;
 /// Holds a frame of the largest size, its decoded form, and the parser's trees.
 pub(crate) const SIZE: usize = 1 << 30;
@@ -25,6 +28,30 @@ struct State(UnsafeCell<Option<Pool>>);
 unsafe impl Sync for State {}
 
 static STATE: State = State(UnsafeCell::new(None));
+
+struct LastWords(UnsafeCell<Vec<u8>>);
+
+// SAFETY: S1.
+unsafe impl Sync for LastWords {}
+
+static LAST_WORDS: LastWords = LastWords(UnsafeCell::new(Vec::new()));
+
+/// What the host is told when there is no memory left: one frame, made before.
+pub(crate) fn on_exhaustion(frame: Vec<u8>) {
+    // SAFETY: S1; the reference ends here.
+    unsafe { *LAST_WORDS.0.get() = frame };
+}
+
+/// Ends a child that has its last words; any other gets no block.
+fn exhausted() -> *mut u8 {
+    // SAFETY: S1. No frame is half written: none needs memory while it is written.
+    let frame = unsafe { &*LAST_WORDS.0.get() };
+    if !frame.is_empty() {
+        let _ = sys::write_all(SOCKET, frame);
+        sys::exit(0);
+    }
+    ptr::null_mut()
+}
 
 /// The global allocator.
 pub(crate) struct Scratch;
@@ -69,7 +96,7 @@ impl Scratch {
 // SAFETY: blocks come from the pool (S3) and are as large and aligned as asked for.
 unsafe impl GlobalAlloc for Scratch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::pool().and_then(|pool| pool.allocate(layout)).map_or(ptr::null_mut(), NonNull::as_ptr)
+        Self::pool().and_then(|pool| pool.allocate(layout)).map_or_else(exhausted, NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -86,7 +113,7 @@ unsafe impl GlobalAlloc for Scratch {
         match (Self::pool(), NonNull::new(block)) {
             // SAFETY: S3.
             (Some(pool), Some(block)) => {
-                unsafe { pool.reallocate(block, layout) }.map_or(ptr::null_mut(), NonNull::as_ptr)
+                unsafe { pool.reallocate(block, layout) }.map_or_else(exhausted, NonNull::as_ptr)
             }
             _ => ptr::null_mut(),
         }

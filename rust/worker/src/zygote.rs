@@ -9,10 +9,9 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
+use crate::confine::{self, BpfProgram};
+use crate::{leg, sys};
 use codemode_engine as engine;
-use seccompiler::BpfProgram;
-
-use crate::{confine, leg, sys};
 
 const CONTROL: RawFd = 3;
 
@@ -79,7 +78,7 @@ fn child(socket: OwnedFd, signals: &OwnedFd, zygote: i32, filter: &BpfProgram) -
     // SAFETY: descriptors of this process only; CONTROL becomes the socket of the leg.
     unsafe {
         libc::close(signals.as_raw_fd());
-        if libc::dup2(raw, leg::SOCKET) < 0 {
+        if libc::dup2(raw, confine::SOCKET) < 0 {
             leg::refuse(raw, format!("dup2: {}", sys::errno()));
         }
         libc::close(raw);
@@ -88,11 +87,11 @@ fn child(socket: OwnedFd, signals: &OwnedFd, zygote: i32, filter: &BpfProgram) -
         }
     }
     // A leg that waits already is served at once.
-    if !sys::is_readable(leg::SOCKET) {
+    if !sys::is_readable(confine::SOCKET) {
         engine::rehearse();
     }
     if let Err(why) = confine::seal(zygote, filter) {
-        leg::refuse(leg::SOCKET, format!("the sandbox could not be set up: {why}"));
+        leg::refuse(confine::SOCKET, format!("the sandbox could not be set up: {why}"));
     }
     leg::serve()
 }
@@ -127,7 +126,7 @@ fn report(build: u64, layers: &confine::Layers) -> Result<(), String> {
         "build": format!("{build:016x}"),
         "templateBytes": engine::template_bytes(),
         "templateHash": format!("{:016x}", engine::template_hash()),
-        "seccomp": "active in every worker",
+        "seccomp": confine::SECCOMP,
         "namespaces": layer(&layers.namespaces),
         "landlock": layer(&layers.landlock),
     })
