@@ -33,6 +33,10 @@ class Suspended:
     yielded: str | None = None
     main_settled: bool = False
 
+    @property
+    def request_sizes(self) -> list[int]:
+        return [0] * len(self.requests)
+
 
 @dataclass(kw_only=True)
 class Finished:
@@ -78,7 +82,7 @@ class FakeWorker:
         except StopIteration:
             self._answer = None
 
-    def suspend(self) -> None:
+    def suspend(self, most: int) -> None:
         self.send("suspend")
 
     async def turn(self) -> Any:
@@ -118,7 +122,7 @@ class FakePool:
         self.report: str | None = "{}"
 
     async def take(
-        self, owner: object, *, max_frame: int, fetch: Any, deadline: float
+        self, owner: object, *, max_frame: int, max_output: int, fetch: Any, deadline: float
     ) -> FakeWorker:
         script = self.scripts[min(len(self.workers), len(self.scripts) - 1)]
         worker = FakeWorker(script(), deadline)

@@ -26,6 +26,7 @@ def take(pool: Any, owner: object = None) -> Any:
     return pool.take(
         owner or Owner(),
         max_frame=1 << 20,
+        max_output=1 << 16,
         fetch=lambda *_: b"\0",
         deadline=asyncio.get_running_loop().time() + 10,
     )

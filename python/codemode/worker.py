@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 # The worker's own interrupt comes at the deadline, ours this much later, the kernel's last.
 GRACE_S = 0.030
 KERNEL_GRACE_NS = 60_000_000
-# For taking an image: no guest code runs meanwhile, but a busy machine may be slow.
-IMAGE_S = 5.0
+# For taking an image: no guest code runs meanwhile, but a busy machine may be slow, and a worker
+# that means harm must not be silent for longer.
+IMAGE_S = 0.2
+IMAGE_BYTES_S = 200e6
 
 _log = logging.getLogger("codemode")
 
@@ -45,6 +47,7 @@ class LiveWorker:
 
     __slots__ = (
         "_alarm",
+        "_deadline",
         "_died",
         "_error",
         "_fd",
@@ -63,6 +66,7 @@ class LiveWorker:
         worker: Any,
         *,
         max_frame: int,
+        max_output: int,
         fetch: Fetch,
         deadline: float,
     ) -> None:
@@ -72,6 +76,7 @@ class LiveWorker:
             loop: The running loop.
             worker: An `_engine.Worker`.
             max_frame: Largest frame to accept, bytes.
+            max_output: Limit of the cell's output, bytes of JSON.
             fetch: Answers questions in the middle of a turn with one encoded value.
             deadline: `loop.time()` of the end of the guest's time.
         """
@@ -87,8 +92,10 @@ class LiveWorker:
         self._died = module.WorkerDied
         self._fetch_type = module.Fetch
         worker.max_frame = max_frame
+        worker.limit_output(max_output)
         self._fd = worker.fileno()
         loop.add_reader(self._fd, self._on_readable)
+        self._deadline = deadline
         self._alarm = loop.call_at(deadline + GRACE_S, self._on_late)
 
     def send(self, method: str, *args: Any, **kwargs: Any) -> None:
@@ -103,16 +110,21 @@ class LiveWorker:
         except (OSError, self._died) as error:
             # The reader finds the end of the stream and with it the exit status.
             if self._fd < 0:
-                raise RuntimeUnavailable(str(error)) from None
+                raise (self._error or RuntimeUnavailable(str(error))) from None
             return
         if not written and not self._writing:
             self._writing = True
             self._loop.add_writer(self._fd, self._on_writable)
 
-    def suspend(self) -> None:
-        """Asks for the image. No guest code runs any more, so its deadline is void."""
+    def suspend(self, most: int) -> None:
+        """Asks for the image, which may come a little after the deadline.
+
+        Args:
+            most: Bytes that it may have before compression.
+        """
         self._alarm.cancel()
-        self._alarm = self._loop.call_later(IMAGE_S, self._on_late)
+        until = max(self._deadline, self._loop.time() + most / IMAGE_BYTES_S)
+        self._alarm = self._loop.call_at(until + IMAGE_S, self._on_late)
         self.send("suspend")
 
     async def turn(self) -> Any:

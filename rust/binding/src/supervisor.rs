@@ -8,8 +8,9 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use codemode_wire::{Resume, Settlement, Start, ToWorker};
+use codemode_wire::{FromWorker, Request, Resume, Settlement, Start, ToWorker};
 use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use rustix::io::Errno;
@@ -98,6 +99,8 @@ pub(crate) struct Worker {
     fate: Arc<Fate>,
     zygote: Weak<Control>,
     max_frame: AtomicUsize,
+    /// Bytes that further turns may carry to the model.
+    text_left: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -106,6 +109,40 @@ enum State {
     /// Killed here; the socket is still open.
     Killed(Stream),
     Closed,
+}
+
+/// No collection of garbage while a large frame becomes objects, which none of it is: the collector
+/// would go through all of them again and again.
+struct Uncollected<'py>(Option<Bound<'py, PyModule>>);
+
+impl<'py> Uncollected<'py> {
+    /// Bytes from which on it matters.
+    const LARGE: usize = 64 << 10;
+
+    fn begin(py: Python<'py>, frame: &FromWorker) -> PyResult<Self> {
+        let inputs = match frame {
+            FromWorker::Suspended(s) => s.requests.iter().map(Request::size).sum(),
+            _ => 0,
+        };
+        if inputs + frame.text_len() < Self::LARGE {
+            return Ok(Self(None));
+        }
+        let gc = py.import(intern!(py, "gc"))?;
+        if !gc.call_method0(intern!(py, "isenabled"))?.extract::<bool>()? {
+            return Ok(Self(None));
+        }
+        gc.call_method0(intern!(py, "disable"))?;
+        Ok(Self(Some(gc)))
+    }
+}
+
+impl Drop for Uncollected<'_> {
+    fn drop(&mut self) {
+        if let Some(gc) = &self.0 {
+            // Sets a flag; it has no way to fail.
+            let _ = gc.call_method0(intern!(gc.py(), "enable"));
+        }
+    }
 }
 
 type Settlements = Vec<(u32, bool, Vec<u8>)>;
@@ -141,6 +178,10 @@ impl Worker {
         }
         self.max_frame.store(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn limit_output(&self, max_output: u64) {
+        self.text_left.store(codemode_wire::max_text_len(max_output), Ordering::Relaxed);
     }
 
     fn fileno(&self) -> i32 {
@@ -209,7 +250,11 @@ impl Worker {
         }
         let max_frame = self.max_frame();
         match self.with_stream(|stream| Ok(stream.recv(max_frame)))? {
-            Ok(Incoming::Frame(frame)) => turns::to_python(py, frame).map(Some),
+            Ok(Incoming::Frame(frame)) => {
+                self.count_text(frame.text_len())?;
+                let _paused = Uncollected::begin(py, &frame)?;
+                turns::to_python(py, frame).map(Some)
+            }
             Ok(Incoming::Incomplete) => Ok(None),
             Ok(Incoming::End) => Err(self.died()),
             Err(RecvError::Wire(e)) => Err(ProtocolError::new_err(e.to_string())),
@@ -241,7 +286,19 @@ impl Worker {
             fate,
             zygote,
             max_frame: AtomicUsize::new(MAX_FRAME),
+            text_left: AtomicUsize::new(usize::MAX),
             state: Mutex::new(State::Open(Stream::new(socket))),
+        }
+    }
+
+    /// Before anything becomes an object: those are many times as large as their bytes.
+    fn count_text(&self, more: usize) -> PyResult<()> {
+        match self.text_left.load(Ordering::Relaxed).checked_sub(more) {
+            Some(left) => {
+                self.text_left.store(left, Ordering::Relaxed);
+                Ok(())
+            }
+            None => Err(ProtocolError::new_err("more output than the limit of the cell allows")),
         }
     }
 

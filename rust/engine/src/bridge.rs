@@ -5,7 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use codemode_wire::{Encoder, Fetch, FetchKind, MAX_OUTSTANDING, Request};
+use codemode_wire::{
+    Encoder, Fetch, FetchKind, MAX_HELD, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, Request, Tag,
+};
 use rquickjs_sys as qjs;
 
 use crate::cell::Call;
@@ -19,6 +21,8 @@ use crate::vm::{self, Stop, ctx};
 
 /// Most bytes of encoded arguments that one turn may dispatch.
 const MAX_TURN_INPUT: usize = 16 << 20;
+/// Values of one output item besides the item's own value.
+const ITEM_VALUES: usize = 4;
 /// Most timers that one cell may have.
 const MAX_TIMERS: usize = 10_000;
 /// Most unhandled rejections that are remembered, and most output items.
@@ -78,8 +82,8 @@ unsafe extern "C" fn text(
     let rendered = if is_string {
         with_utf8(value, str::to_owned).map_err(Refused::from)
     } else {
-        encode_bounded(value).map(|(bytes, _)| {
-            codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into())
+        encode_bounded(value).map(|encoded| {
+            codemode_wire::json::to_json(&encoded.into_bytes()).unwrap_or_else(|_| "null".into())
         })
     };
     match rendered {
@@ -96,13 +100,13 @@ unsafe extern "C" fn json(
 ) -> JSValue {
     let value = Args(argv, argc).at(0);
     match encode_bounded(value) {
-        Ok((bytes, len)) => add_output("json", "", Some((bytes, len, value))),
+        Ok(encoded) => add_output("json", "", Some((encoded, value))),
         Err(refused) => refuse(refused, "json(value)"),
     }
 }
 
 /// Encodes within what is left of the output budget (or, when output may be cut, of memory).
-fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
+fn encode_bounded(value: JSValue) -> Result<Encoder, Refused> {
     let leg = vm::leg();
     let room = if leg.truncate_output {
         leg.memory_limit
@@ -112,11 +116,10 @@ fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
     let mut out = Encoder::new();
     let notes = values::encode(value, &mut out, room)?;
     vm::cell(|c| c.warnings.extend(notes.warnings("an output item")));
-    let len = out.json_len();
-    Ok((out.into_bytes(), len))
+    Ok(out)
 }
 
-fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) -> JSValue {
+fn add_output(kind: &str, text: &str, value: Option<(Encoder, JSValue)>) -> JSValue {
     let leg = vm::leg();
     let used = vm::cell(|c| c.output_used);
     let room = leg.max_output.saturating_sub(used);
@@ -125,10 +128,13 @@ fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) ->
     item.key(&mut open, "type");
     item.string(kind);
     let cost;
-    if let Some((bytes, len, raw)) = value {
+    let mut item_values = ITEM_VALUES;
+    if let Some((encoded, raw)) = value {
+        let len = encoded.json_len();
         item.key(&mut open, "value");
         if len <= room {
-            item.raw(&bytes, len);
+            item_values += encoded.values();
+            item.raw(&encoded.into_bytes(), len);
             cost = len;
         } else if leg.truncate_output {
             let mut cut = Encoder::new();
@@ -137,6 +143,7 @@ fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) ->
             }
             cost = cut.json_len().min(room);
             let kept = cut.json_len();
+            item_values += cut.values();
             item.raw(&cut.into_bytes(), kept);
             item.key(&mut open, "omittedBytes");
             item.int(len.saturating_sub(kept) as i64);
@@ -160,11 +167,19 @@ fn add_output(kind: &str, text: &str, value: Option<(Vec<u8>, u64, JSValue)>) ->
         }
     }
     item.end(open);
-    vm::cell(|c| {
+    // The budget counts what a program says; items that say next to nothing take room as well.
+    let room = codemode_wire::max_items_len(leg.max_output);
+    let fits = vm::cell(|c| {
         c.output_used += cost;
-        c.output.push(item.into_bytes());
+        c.output_bytes += item.len();
+        c.turn_values += item_values;
+        let fits = c.output_bytes <= room && c.turn_values < MAX_VALUES;
+        if fits {
+            c.output.push(item.into_bytes());
+        }
+        fits
     });
-    UNDEFINED
+    if fits { UNDEFINED } else { stop_output() }
 }
 
 fn stop_output() -> JSValue {
@@ -212,25 +227,40 @@ fn record(args: &Args) -> Result<Js, Refused> {
             ),
         }));
     };
+    if target.len() > MAX_TARGET {
+        return Err(Refused::Shape(format!(
+            "tools.{op}: its first argument is {} bytes long, at most {MAX_TARGET} are read; pass data as input",
+            target.len()
+        )));
+    }
+    let of = failure::clip(&target, 200);
     let mut input = Encoder::new();
     let budget = MAX_TURN_INPUT.saturating_sub(vm::cell(|c| c.request_bytes)) as u64;
     match values::encode(args.at(2), &mut input, budget) {
         Ok(notes) => {
-            vm::cell(|c| c.warnings.extend(notes.warnings(&format!("the input of {target}"))));
+            vm::cell(|c| c.warnings.extend(notes.warnings(&format!("the input of {of}"))));
         }
         Err(Refused::Budget) => {
             return Err(Refused::Shape(format!(
-                "the input of {target} is over {MAX_TURN_INPUT} bytes of JSON for the calls made at once; send less, or await calls in between"
+                "the input of {of} is over {MAX_TURN_INPUT} bytes of JSON for the calls made at once; send less, or await calls in between"
             )));
         }
         Err(Refused::Shape(why)) => {
-            return Err(Refused::Shape(format!("the input of {target}: {why}")));
+            return Err(Refused::Shape(format!("the input of {of}: {why}")));
         }
         Err(Refused::Thrown) => return Err(Refused::Thrown),
     }
     if vm::cell(|c| c.calls.len()) >= MAX_OUTSTANDING {
         return Err(Refused::Shape(format!(
             "too many nested calls at once: {MAX_OUTSTANDING} are outstanding; await some of them first"
+        )));
+    }
+    let values = input.values();
+    let mut request = Request { id: 0, op, target, input: input.into_bytes() };
+    let size = request.size();
+    if vm::cell(|c| c.calls.values().map(|call| call.size).sum::<usize>()) + size > MAX_HELD {
+        return Err(Refused::Shape(format!(
+            "the inputs of the nested calls that are outstanding would be over {MAX_HELD} bytes; await some of them first"
         )));
     }
     let mut functions = [UNDEFINED; 2];
@@ -240,9 +270,12 @@ fn record(args: &Args) -> Result<Js, Refused> {
     let error = Js::dup(args.at(3)).into_raw();
     vm::cell(|c| {
         c.last_call += 1;
-        c.calls.insert(c.last_call, Call { resolve: functions[0], reject: functions[1], error });
-        c.request_bytes += input.len();
-        c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes() });
+        let [resolve, reject] = functions;
+        c.calls.insert(c.last_call, Call { resolve, reject, error, size });
+        c.request_bytes += request.input.len();
+        c.turn_values += values;
+        request.id = c.last_call;
+        c.requests.push(request);
     });
     Ok(promise)
 }
@@ -444,7 +477,13 @@ unsafe extern "C" fn fetch(
         "apiRead" => FetchKind::ApiRead,
         _ => FetchKind::McpNames,
     };
-    let bytes = vm::fetch(&Fetch { kind, argument: text_of(args.at(1)).unwrap_or_default() });
+    let argument = text_of(args.at(1)).unwrap_or_default();
+    // No file has so long a path.
+    let bytes = if argument.len() > MAX_TARGET {
+        vec![Tag::Null as u8]
+    } else {
+        vm::fetch(&Fetch { kind, argument })
+    };
     match values::decode(&bytes) {
         Ok(value) => value.into_raw(),
         Err(e) => throw_type_error(&format!("the catalog could not be read: {e}")),

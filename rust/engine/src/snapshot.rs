@@ -13,7 +13,7 @@ use crate::arena::{self, BASE, PAGE, SIZE};
 use crate::single::SingleThread;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"codemode");
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const HEAD: usize = 9 * 8;
 
 struct Template {
@@ -199,8 +199,33 @@ fn live_bytes() -> u64 {
     arena::used().saturating_sub(template_used()) as u64
 }
 
-/// Puts an image into the arena of a fresh fork and gives the cell's tables.
-pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
+/// Longest output of LZ4 per byte of input.
+const MAX_RATIO: usize = 255;
+
+/// An image whose every count was checked.
+struct Unpacked {
+    raw: Vec<u8>,
+    /// How many pages there are.
+    count: usize,
+    tables_len: usize,
+}
+
+impl Unpacked {
+    /// Number and content of each page.
+    fn pages(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let numbers = self.raw[..self.count * 4].chunks_exact(4);
+        let numbers =
+            numbers.map(|n| u32::from_le_bytes(n.try_into().expect("four bytes")) as usize);
+        numbers.zip(self.raw[self.count * 4 + self.tables_len..].chunks_exact(PAGE))
+    }
+
+    fn tables(&self) -> &[u8] {
+        &self.raw[self.count * 4..][..self.tables_len]
+    }
+}
+
+/// Reads an image. Whoever can write one can also make its checksum: nothing in it is believed.
+fn unpack(image: &[u8]) -> Result<Unpacked, RestoreError> {
     let (head, packed) = image.split_at_checked(HEAD).ok_or(RestoreError::NotAnImage)?;
     let mut words = head.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().expect("eight")));
     let mut next = || words.next().expect("HEAD has nine words");
@@ -221,26 +246,35 @@ pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
     if xxh3_64(packed) != sum as u64 {
         return Err(RestoreError::Damaged);
     }
-    let expected = count
-        .checked_mul(PAGE + 4)
-        .and_then(|n| n.checked_add(tables_len))
-        .filter(|n| *n == raw_len && *n <= SIZE);
-    if expected.is_none() {
+    let expected = count.checked_mul(PAGE + 4).and_then(|n| n.checked_add(tables_len));
+    // What cannot come out of so few bytes is not made room for.
+    let most = SIZE.min(packed.len().saturating_mul(MAX_RATIO));
+    if expected.is_none_or(|n| n != raw_len || n > most) {
         return Err(RestoreError::Damaged);
     }
     let raw = lz4_flex::block::decompress(packed, raw_len).map_err(|_| RestoreError::Damaged)?;
-    if raw.len() != raw_len {
+    let unpacked = Unpacked { raw, count, tables_len };
+    if unpacked.raw.len() != raw_len || unpacked.pages().any(|(number, _)| number >= SIZE / PAGE) {
         return Err(RestoreError::Damaged);
     }
-    let (numbers, rest) = raw.split_at(count * 4);
-    let (tables, pages) = rest.split_at(tables_len);
-    let pristine = t.pristine.borrow();
-    for (number, page) in numbers.chunks_exact(4).zip(pages.chunks_exact(PAGE)) {
-        let number = u32::from_le_bytes(number.try_into().expect("four bytes")) as usize;
+    Ok(unpacked)
+}
+
+/// Reads an image as [`restore`] does, but for its pages, and drops it: for fuzzing, which would
+/// soon run on an arena of nonsense.
+#[doc(hidden)]
+pub fn inspect(image: &[u8]) -> Result<(), RestoreError> {
+    let unpacked = unpack(image)?;
+    crate::cell::Cell::from_bytes(unpacked.tables()).map(drop).ok_or(RestoreError::Damaged)
+}
+
+/// Puts an image into the arena of a fresh fork and gives the cell's tables. A refused one has
+/// changed nothing.
+pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
+    let unpacked = unpack(image)?;
+    let pristine = TEMPLATE.get().pristine.borrow();
+    for (number, page) in unpacked.pages() {
         let start = BASE + number * PAGE;
-        if number >= SIZE / PAGE {
-            return Err(RestoreError::Damaged);
-        }
         let target = arena::bytes_mut(start, start + PAGE);
         target.copy_from_slice(page);
         if let Some(original) = pristine.get(start - BASE..start - BASE + PAGE) {
@@ -249,5 +283,5 @@ pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
             }
         }
     }
-    Ok(tables.to_vec())
+    Ok(unpacked.tables().to_vec())
 }

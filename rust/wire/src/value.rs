@@ -40,6 +40,7 @@ pub enum Tag {
 pub struct Encoder {
     buf: Vec<u8>,
     json: u64,
+    values: usize,
 }
 
 /// Where an open array or object began; closing it patches its count.
@@ -61,6 +62,11 @@ impl Encoder {
         self.json
     }
 
+    /// How many values were written, those inside of others counted.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
     /// Encoded bytes so far.
     pub fn len(&self) -> usize {
         self.buf.len()
@@ -78,27 +84,27 @@ impl Encoder {
 
     /// Writes null.
     pub fn null(&mut self) {
-        self.buf.push(Tag::Null as u8);
+        self.tag(Tag::Null);
         self.json += 4;
     }
 
     /// Writes a boolean.
     pub fn bool(&mut self, v: bool) {
-        self.buf.push(if v { Tag::True } else { Tag::False } as u8);
+        self.tag(if v { Tag::True } else { Tag::False });
         self.json += if v { 4 } else { 5 };
     }
 
     /// Writes an integer that a JavaScript number holds exactly.
     pub fn int(&mut self, v: i64) {
         debug_assert!(v.abs() <= MAX_SAFE_INTEGER);
-        self.buf.push(Tag::Int as u8);
+        self.tag(Tag::Int);
         put_varint(&mut self.buf, ((v << 1) ^ (v >> 63)) as u64);
         self.json += decimal_len(v);
     }
 
     /// Writes an integer of any size from its decimal digits.
     pub fn bigint(&mut self, digits: &str) {
-        self.buf.push(Tag::BigInt as u8);
+        self.tag(Tag::BigInt);
         put_varint(&mut self.buf, digits.len() as u64);
         self.buf.extend_from_slice(digits.as_bytes());
         self.json += digits.len() as u64;
@@ -110,7 +116,7 @@ impl Encoder {
         if v.fract() == 0.0 && v.abs() <= MAX_SAFE_INTEGER as f64 {
             self.int(v as i64);
         } else if v.is_finite() {
-            self.buf.push(Tag::Float as u8);
+            self.tag(Tag::Float);
             self.buf.extend_from_slice(&v.to_le_bytes());
             self.json += ryu_js::Buffer::new().format_finite(v).len() as u64;
         } else {
@@ -120,13 +126,13 @@ impl Encoder {
 
     /// Counts `bytes` of JSON for a value that is too large to be written; null stands for it.
     pub fn overrun(&mut self, bytes: u64) {
-        self.buf.push(Tag::Null as u8);
+        self.tag(Tag::Null);
         self.json += bytes;
     }
 
     /// Writes a string.
     pub fn string(&mut self, v: &str) {
-        self.buf.push(Tag::String as u8);
+        self.tag(Tag::String);
         put_varint(&mut self.buf, v.len() as u64);
         self.buf.extend_from_slice(v.as_bytes());
         self.json += json_string_len(v);
@@ -167,8 +173,13 @@ impl Encoder {
         self.json += json_len;
     }
 
-    fn begin(&mut self, tag: Tag) -> Open {
+    fn tag(&mut self, tag: Tag) {
         self.buf.push(tag as u8);
+        self.values += 1;
+    }
+
+    fn begin(&mut self, tag: Tag) -> Open {
+        self.tag(tag);
         let at = self.buf.len();
         self.buf.extend_from_slice(&[0; 4]);
         self.json += 2;
@@ -223,17 +234,36 @@ pub enum Event<'a> {
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
+    values: usize,
+    most: usize,
 }
 
 impl<'a> Decoder<'a> {
     /// Reads from the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, values: 0, most: usize::MAX }
     }
 
     /// Offset of the next byte.
     pub fn position(&self) -> usize {
         self.at
+    }
+
+    /// Refuses more values than that.
+    pub(crate) fn with_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Another decoder, whose values count as this one's.
+    pub(crate) fn read_inner<T>(
+        &mut self,
+        bytes: &'a [u8],
+        read: impl FnOnce(&mut Self) -> Result<T, WireError>,
+    ) -> Result<T, WireError> {
+        let mut inner = Self { bytes, at: 0, ..*self };
+        let read = read(&mut inner)?;
+        self.values = inner.values;
+        if inner.is_done() { Ok(read) } else { Err(WireError::Malformed("bytes after a value")) }
     }
 
     /// Whether every byte was read.
@@ -243,6 +273,10 @@ impl<'a> Decoder<'a> {
 
     /// Reads the next value or the head of the next array or object.
     pub fn next_event(&mut self) -> Result<Event<'a>, WireError> {
+        self.values += 1;
+        if self.values > self.most {
+            return Err(WireError::Malformed("too many values in a frame"));
+        }
         Ok(match self.byte()? {
             0 => Event::Null,
             1 => Event::Bool(false),
