@@ -8,9 +8,10 @@ Objects may be used and dropped on any thread.
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 __all__ = [
+    "PROTOCOL",
     "CatalogIndex",
     "Failed",
     "Fetch",
@@ -33,6 +34,9 @@ __all__ = [
     "monotonic_ns",
     "output_hint",
 ]
+
+PROTOCOL: Final[str]
+"""Name of the protocol; a worker of another build has another one and is refused."""
 
 class WorkerDied(Exception):
     """The process at the other end is gone; the message says how it ended if that is known."""

@@ -20,7 +20,9 @@ KERNEL_GRACE_NS = 60_000_000
 # For taking an image: no guest code runs meanwhile, but a busy machine may be slow, and a worker
 # that means harm must not be silent for longer.
 IMAGE_S = 0.2
-IMAGE_BYTES_S = 200e6
+# Longer for images larger than that, bytes and bytes per second.
+IMAGE_USUAL = 16 << 20
+IMAGE_RATE = 200e6
 
 _log = logging.getLogger("codemode")
 
@@ -123,8 +125,9 @@ class LiveWorker:
             most: Bytes that it may have before compression.
         """
         self._alarm.cancel()
-        until = max(self._deadline, self._loop.time() + most / IMAGE_BYTES_S)
-        self._alarm = self._loop.call_at(until + IMAGE_S, self._on_late)
+        allowed = IMAGE_S + max(0, most - IMAGE_USUAL) / IMAGE_RATE
+        until = max(self._deadline, self._loop.time()) + allowed
+        self._alarm = self._loop.call_at(until, self._on_late)
         self.send("suspend")
 
     async def turn(self) -> Any:

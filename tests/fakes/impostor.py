@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from tests.fakes.zygote import RELAY
 
 from codemode import engine
-from codemode._engine import Worker, Zygote
+from codemode._engine import PROTOCOL, Worker, Zygote
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -202,6 +202,7 @@ class Impostor:
         """Takes the zygote's end of the control socket."""
         control.setblocking(False)
         self._control = control
+        self.say(b"H" + PROTOCOL.encode())
         self.say(b"T" + struct.pack("<I", len(self.report)) + self.report)
         asyncio.get_running_loop().add_reader(control.fileno(), self._asked)
 

@@ -251,18 +251,26 @@ impl Worker {
         let max_frame = self.max_frame();
         match self.with_stream(|stream| Ok(stream.recv(max_frame)))? {
             Ok(Incoming::Frame(frame)) => {
+                self.check_build()?;
                 self.count_text(frame.text_len())?;
                 let _paused = Uncollected::begin(py, &frame)?;
                 turns::to_python(py, frame).map(Some)
             }
             Ok(Incoming::Incomplete) => Ok(None),
             Ok(Incoming::End) => Err(self.died()),
-            Err(RecvError::Wire(e)) => Err(ProtocolError::new_err(e.to_string())),
+            Err(RecvError::Wire(e)) => {
+                self.check_build()?;
+                Err(ProtocolError::new_err(e.to_string()))
+            }
             Err(RecvError::Io(e)) => Err(io_error(e)),
         }
     }
 
     fn kill(&self) {
+        // To shut the socket down would end the conversation of its owner.
+        if self.fate.owner.check().is_err() {
+            return;
+        }
         self.fate.doom();
         let mut state = self.lock();
         *state = match std::mem::replace(&mut *state, State::Closed) {
@@ -275,6 +283,9 @@ impl Worker {
     }
 
     fn close(&self) {
+        if self.fate.owner.check().is_err() {
+            return;
+        }
         self.fate.doom();
         *self.lock() = State::Closed;
     }
@@ -289,6 +300,12 @@ impl Worker {
             text_left: AtomicUsize::new(usize::MAX),
             state: Mutex::new(State::Open(Stream::new(socket))),
         }
+    }
+
+    /// Before anything that it said is believed, or blamed on it.
+    fn check_build(&self) -> PyResult<()> {
+        let greeted = self.zygote.upgrade().map_or(Ok(()), |zygote| zygote.greet());
+        greeted.map_err(WorkerDied::new_err)
     }
 
     /// Before anything becomes an object: those are many times as large as their bytes.
@@ -307,6 +324,7 @@ impl Worker {
     }
 
     fn with_stream<T>(&self, act: impl FnOnce(&mut Stream) -> PyResult<T>) -> PyResult<T> {
+        self.fate.owner.check().map_err(|e| WorkerDied::new_err(e.to_string()))?;
         match &mut *self.lock() {
             State::Open(stream) => act(stream),
             State::Killed(_) => Err(WorkerDied::new_err("the worker was killed by the host")),

@@ -14,6 +14,19 @@ pub use frame::{
 };
 pub use value::{Decoder, Encoder, Event, MAX_SAFE_INTEGER, Open, Tag};
 
+/// Name of this protocol: two programs understand each other if they have the same one.
+pub const PROTOCOL: &str = env!("CODEMODE_PROTOCOL");
+
+/// What is wrong with programs that do not, and what to do about it.
+pub const OTHER_BUILD: &str = "worker and extension are from different builds: reinstall codemode";
+
+/// The head of a request for a worker: `F` and a part of [`PROTOCOL`].
+pub const fn fork_head() -> [u8; 4] {
+    let name = PROTOCOL.as_bytes();
+    let n = name.len();
+    [b'F', name[n - 3], name[n - 2], name[n - 1]]
+}
+
 /// Deepest nesting of arrays and objects in a value that crosses the border.
 pub const MAX_DEPTH: usize = 512;
 
