@@ -24,7 +24,7 @@ from codemode import CodeMode, CodeModeRun, Completed, Failed, Tool, Waiting
 from codemode.store import STORE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterator
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
 pytestmark = [
     pytest.mark.hostile,
@@ -211,37 +211,47 @@ def _calling(value: bytes, target: str = "echo") -> bytes:
     return frames.frame(0x81, frames.items([request]) + frames.items([]) + b"\0\0\0\0")
 
 
-LARGE = {
-    "a value of empty objects": [Lie(0, "instead", _finished(_many(5_000_000, b"\x08\0\0\0\0")))],
-    "a value of empty lists": [Lie(0, "instead", _finished(_many(500_000, b"\7\0\0\0\0")))],
-    "a value of nulls": [Lie(0, "instead", _finished(_many(20_000_000, b"\0")))],
-    "a long text": [Lie(0, "instead", _finished(b"\6" + frames.blob("x" * 20_000_000)))],
-    "an input of empty objects": [Lie(0, "instead", _calling(_many(3_000_000, b"\x08\0\0\0\0")))],
-    "an input as large as allowed": [
+# Made when they are needed: together they are large.
+LARGE: dict[str, Callable[[], list[Lie]]] = {
+    "a value of empty objects": lambda: [
+        Lie(0, "instead", _finished(_many(5_000_000, b"\x08\0\0\0\0")))
+    ],
+    "a value of empty lists": lambda: [Lie(0, "instead", _finished(_many(500_000, b"\7\0\0\0\0")))],
+    "a value of nulls": lambda: [Lie(0, "instead", _finished(_many(20_000_000, b"\0")))],
+    "a long text": lambda: [Lie(0, "instead", _finished(b"\6" + frames.blob("x" * 20_000_000)))],
+    "an input of empty objects": lambda: [
+        Lie(0, "instead", _calling(_many(3_000_000, b"\x08\0\0\0\0")))
+    ],
+    "an input as large as allowed": lambda: [
         Lie(0, "instead", _calling(_many(250_000, b"\x08\1\0\0\0\1a\0")))
     ],
-    "a long target": [Lie(0, "instead", _calling(b"\0", "x" * 20_000_000))],
-    "a long error": [Lie(0, "instead", frames.failed("internal_error", "", "x" * 20_000_000))],
-    "long warnings": [Lie(0, "instead", frames.finished(1, [], ["x" * 1000] * 20_000))],
-    "a large image": [Lie(2, "instead", frames.image(bytes(20_000_000), 1))],
-    "output without end": [
+    "a long target": lambda: [Lie(0, "instead", _calling(b"\0", "x" * 20_000_000))],
+    "a long error": lambda: [
+        Lie(0, "instead", frames.failed("internal_error", "", "x" * 20_000_000))
+    ],
+    "long warnings": lambda: [Lie(0, "instead", frames.finished(1, [], ["x" * 1000] * 20_000))],
+    "a large image": lambda: [Lie(2, "instead", frames.image(bytes(20_000_000), 1))],
+    "output without end": lambda: [
         Lie(0, "flood", frames.suspended([], [{"type": "text", "text": "x" * MIB}], timer_ms=0))
     ],
-    "questions without end": [Lie(0, "flood", frames.fetch(1, ""))],
-    "turns without end": [Lie(0, "flood", frames.suspended([], [], timer_ms=0))],
-    "calls without end": [Lie(0, "flood", frames.suspended([(1, "call", "echo", 1)]))],
-    "an announced length": [Lie(0, "instead", b"\0\0\0\1\x84")],
-    "nothing instead of an image": [Lie(2, "drop")],
-    "half of an image": [Lie(2, "cut", number=2000)],
+    "questions without end": lambda: [Lie(0, "flood", frames.fetch(1, ""))],
+    "turns without end": lambda: [Lie(0, "flood", frames.suspended([], [], timer_ms=0))],
+    "calls without end": lambda: [Lie(0, "flood", frames.suspended([(1, "call", "echo", 1)]))],
+    "an announced length": lambda: [Lie(0, "instead", b"\0\0\0\1\x84")],
+    "nothing instead of an image": lambda: [Lie(2, "drop")],
+    "half of an image": lambda: [Lie(2, "cut", number=2000)],
 }
 
 
 @pytest.mark.parametrize("leg", LARGE.values(), ids=LARGE.keys())
 @pytest.mark.req("saf.2", "saf.4", "snp.2")
-def test_large_lies_take_no_memory_and_no_time(stage: tuple[Loop, Scene], leg: list[Lie]) -> None:
+def test_large_lies_take_no_memory_and_no_time(
+    stage: tuple[Loop, Scene], leg: Callable[[], list[Lie]]
+) -> None:
     loop, scene = stage
+    lies = leg()
     before = resident(row="VmHWM")
-    loop.do(scene.check([leg]))
+    loop.do(scene.check([lies]))
     assert resident(row="VmHWM") < before + 160 * MIB
 
 
