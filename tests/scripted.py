@@ -35,6 +35,10 @@ class Suspended:
     yielded: str | None = None
     main_settled: bool = False
 
+    @property
+    def request_sizes(self) -> list[int]:
+        return [0] * len(self.requests)
+
 
 @dataclass(kw_only=True)
 class Finished:
@@ -89,7 +93,7 @@ class FakeWorker:
         else:
             self._loop.call_soon(self._tell, answer)
 
-    async def suspend(self) -> Any:
+    async def suspend(self, most: int) -> Any:
         image: asyncio.Future[Any] = self._loop.create_future()
         self.listen(image.set_result, image.set_exception)
         self.send("suspend")
@@ -124,7 +128,7 @@ class FakePool:
         self.report: str | None = "{}"
 
     async def take(
-        self, owner: object, *, max_frame: int, fetch: Any, deadline: float
+        self, owner: object, *, max_frame: int, max_output: int, fetch: Any, deadline: float
     ) -> FakeWorker:
         script = self.scripts[min(len(self.workers), len(self.scripts) - 1)]
         worker = FakeWorker(script(), deadline)

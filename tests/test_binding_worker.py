@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from tests.fakes import frames
 from tests.fakes.zygote import Stage
 
-from codemode import _engine
-from codemode._engine import Leg, ProtocolError, Worker, WorkerDied, Zygote
+from codemode import _engine, engine
+from codemode._engine import PROTOCOL, Leg, ProtocolError, Worker, WorkerDied, Zygote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,7 +189,68 @@ def test_a_dropped_zygote_is_killed_and_reaped(tmp_path: Path) -> None:
         os.waitpid(pid, os.WNOHANG)
 
 
+@pytest.mark.req("saf.5")
+def test_what_a_zygote_says_before_its_end_is_told(stage: Stage) -> None:
+    worker, peer = stage.worker()
+    stage.control.send(b"E\0\0\0\0cannot map the arena: \xff" + b"x" * 9000)
+    stage.end("exit 70")
+    peer.close()
+    with pytest.raises(
+        WorkerDied, match="exited with code 70: cannot map the arena: \ufffdx"
+    ) as told:
+        stage.zygote.poll()
+    assert len(str(told.value)) < 2100
+    with pytest.raises(WorkerDied):
+        worker.recv()
+
+
+OTHER_GREETINGS = {
+    "another protocol": b"H0.0.9-0123456789abcdef",
+    "no protocol": b"H",
+    "none at all": b"T\2\0\0\0{}",
+}
+
+
+@pytest.mark.req("saf.5")
+@pytest.mark.parametrize("said", OTHER_GREETINGS.values(), ids=OTHER_GREETINGS.keys())
+def test_a_worker_of_another_build_is_told_from_one_that_means_harm(said: bytes) -> None:
+    text = "worker and extension are from different builds: reinstall codemode"
+    with Stage(greet=False) as stage:
+        worker, peer = stage.worker()
+        stage.control.send(said)
+        # What it says cannot be read, which is not its fault.
+        peer.send(frames.frame(0x7F))
+        with pytest.raises(WorkerDied, match=text):
+            worker.recv()
+        with pytest.raises(WorkerDied, match=text):
+            stage.zygote.poll()
+        with pytest.raises(WorkerDied, match=text):
+            stage.zygote.fork()
+
+
+@pytest.mark.req("saf.5")
+def test_an_extension_of_another_build_is_told_by_the_worker() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        shell = f"exec {engine.WORKER_PATH} 3<&0"
+        process = subprocess.Popen(["/bin/sh", "-c", shell], stdin=theirs, env={})
+        try:
+            ours.settimeout(20)
+            assert ours.recv(200) == b"H" + PROTOCOL.encode()
+            assert ours.recv(1 << 17)[:1] == b"T"
+            one, other = socket.socketpair()
+            with one, other:
+                socket.send_fds(ours, [b"F\0\0\0\7\0\0\0"], [other.fileno()])
+            said = ours.recv(1 << 10)
+            assert said[:5] == b"E\7\0\0\0"
+            assert b"different builds: reinstall codemode" in said
+        finally:
+            process.kill()
+            process.wait()
+
+
 MALFORMED_REPLIES = {
+    "second greeting": b"H" + PROTOCOL.encode(),
     "unknown": b"Z\0\0\0",
     "report longer than it says": b"T\1\0\0\0ab",
     "report shorter than it says": b"T\xff\xff\xff\xffab",
@@ -711,6 +772,50 @@ def test_a_worker_outlives_its_zygote_object(
     stage.zygote.close()
     peer.send(frames.finished(1))
     assert isinstance(worker.recv(), _engine.Finished)
+    worker.kill()
+    assert sleeper.wait(20) == -signal.SIGKILL
+
+
+# --- forks of the host
+
+
+def _let_go(*things: object) -> None:
+    """Everything that a forked process may do to objects of its parent."""
+    for thing in things:
+        for name in ("poll", "fork", "recv", "suspend", "kill", "close"):
+            with contextlib.suppress(AttributeError, WorkerDied):
+                getattr(thing, name)()
+                assert name in ("kill", "close"), name
+
+
+@pytest.mark.req("saf.1")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize("how", ["dropped", "used"])
+def test_a_forked_host_does_not_end_what_its_parent_uses(
+    stage: Stage, sleeper: subprocess.Popen[bytes], how: str
+) -> None:
+    worker, peer = stage.worker()
+    stage.forked(worker.serial, sleeper.pid)
+    stage.zygote.poll()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        with contextlib.suppress(BaseException):
+            if how == "used":
+                _let_go(worker, stage.zygote)
+            del worker
+            del stage.zygote
+            gc.collect()
+            status = 0
+        os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sleeper.poll() is None
+    os.kill(stage.zygote.pid, 0)
+    peer.send(frames.finished(1))
+    assert isinstance(worker.recv(), _engine.Finished)
+    assert worker.suspend() is True
+    assert read_frame(peer)[0] == 4
+    assert stage.worker()[0].serial == 2
     worker.kill()
     assert sleeper.wait(20) == -signal.SIGKILL
 

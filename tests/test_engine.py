@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import multiprocessing
 import os
 import signal
 import sys
@@ -11,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from codemode import CodeMode, RuntimeUnavailable
-from codemode.engine import _POOLS, lease
+from codemode import CodeMode, Completed, Failed, RuntimeUnavailable, Tool
+from codemode._engine import PROTOCOL
+from codemode.engine import _FOREIGN, _POOLS, lease
 from codemode.worker import LiveWorker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers need Linux")
@@ -26,6 +29,7 @@ def take(pool: Any, owner: object = None) -> Any:
     return pool.take(
         owner or Owner(),
         max_frame=1 << 20,
+        max_output=1 << 16,
         fetch=lambda *_: b"\0",
         deadline=asyncio.get_running_loop().time() + 10,
     )
@@ -91,6 +95,37 @@ async def test_a_missing_binary_is_told_with_its_path(monkeypatch: pytest.Monkey
     held.release()
 
 
+STARTS = {
+    "another build": (
+        "s.send(b'H0.0.1-00'); s.recv(9)",
+        "worker and extension are from different builds: reinstall codemode",
+    ),
+    "a start that fails": (
+        f"s.send(b'H{PROTOCOL}'); s.send(b'E\\0\\0\\0\\0the arena cannot be mapped'); os._exit(70)",
+        "the arena cannot be mapped",
+    ),
+}
+
+
+@pytest.mark.req("saf.5", "act.4")
+@pytest.mark.parametrize(("does", "text"), STARTS.values(), ids=STARTS.keys())
+async def test_why_no_worker_starts_is_told_to_the_caller(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, does: str, text: str
+) -> None:
+    script = tmp_path / "zygote"
+    head = f"#!{sys.executable} -IS\nimport os, socket\ns = socket.socket(fileno=3)\n"
+    script.write_text(f"{head}{does}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr("codemode.engine.WORKER_PATH", str(script))
+    async with CodeMode({"enabled": True}) as cm:
+        result = await cm.run([Tool(name="nothing", execute=lambda *_: None)]).exec({"code": "1"})
+        assert isinstance(result, Failed)
+        assert result.code == "runtime_unavailable"
+        assert text in result.error
+        with pytest.raises(RuntimeUnavailable, match=text):
+            await cm.ready()
+
+
 @pytest.mark.req("saf.5")
 async def test_a_platform_without_confinement_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codemode.engine.sys.platform", "darwin")
@@ -136,6 +171,33 @@ async def test_a_fork_of_the_host_does_not_touch_its_processes() -> None:
     live = await take(held.pool)
     live.discard()
     held.release()
+
+
+def _leave() -> None:
+    # The objects of the parent go when this process ends.
+    _POOLS.clear()
+    _FOREIGN.clear()
+    gc.collect()
+
+
+@pytest.mark.req("saf.1")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+async def test_a_process_of_multiprocessing_leaves_the_workers_of_its_parent_alone() -> None:
+    async with CodeMode({"enabled": True}) as cm:
+        await cm.ready()
+        run = cm.run([Tool(name="nothing", execute=lambda *_: None)])
+        waiting = await run.exec({"code": "await yield_control(); return 1"})
+        zygote = run._host.pool()._zygote.pid
+        for end in (_leave, sys.exit):
+            child = multiprocessing.get_context("fork").Process(target=end)
+            child.start()
+            child.join(20)
+            assert child.exitcode == 0
+        os.kill(zygote, 0)
+        result = await run.wait({"runId": waiting.run_id})
+        assert isinstance(result, Completed)
+        assert run._host.pool()._zygote.pid == zygote
+        assert run._host.pool().lost == 0
 
 
 def test_a_loop_that_was_closed_without_a_close_leaves_its_pool_to_the_next() -> None:

@@ -8,9 +8,10 @@ Objects may be used and dropped on any thread.
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 __all__ = [
+    "PROTOCOL",
     "CatalogIndex",
     "Failed",
     "Fetch",
@@ -33,6 +34,9 @@ __all__ = [
     "monotonic_ns",
     "output_hint",
 ]
+
+PROTOCOL: Final[str]
+"""Name of the protocol; a worker of another build has another one and is refused."""
 
 class WorkerDied(Exception):
     """The process at the other end is gone; the message says how it ended if that is known."""
@@ -126,6 +130,14 @@ class Worker:
 
     @max_frame.setter
     def max_frame(self, value: int, /) -> None: ...
+    def limit_output(self, max_output: int) -> None:
+        """Limits what further turns may carry to the model: output, value, texts.
+
+        Args:
+            max_output: Limit of the cell, bytes of JSON. What this takes on the wire at most is
+                derived from it; a turn with more is a `ProtocolError`.
+        """
+
     def fileno(self) -> int:
         """Descriptor of the socket, or -1 after `close()`. Stays valid until then."""
 
@@ -268,6 +280,10 @@ class Suspended:
     @property
     def requests(self) -> list[tuple[int, str, str, object]]:
         """New nested calls in call order: `(id, op, target, input)`. None of it is checked."""
+
+    @property
+    def request_sizes(self) -> list[int]:
+        """Bytes of each of `requests`, as it came."""
 
     @property
     def output(self) -> list[dict[str, object]]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("codemode")
 
 MAX_OUTSTANDING = 4_096
+# What the inputs of outstanding calls may take, encoded. The guest is told at the same limit.
+MAX_HELD_BYTES = 64 << 20
 _SHOWN_CALLS = 32
 _JOIN_S = 1.0
 
@@ -69,6 +71,8 @@ class Calls:
         self._run_tasks = tasks
         self.on_ready = on_ready
         self._open: dict[int, Call] = {}
+        self._sizes: dict[int, int] = {}
+        self._held = 0
         self._queue: deque[Call] = deque()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._in_flight = 0
@@ -85,22 +89,24 @@ class Calls:
         """Whether any has not ended."""
         return bool(self._open)
 
-    def add(self, requests: Iterable[tuple[int, str, str, Any]]) -> None:
+    def add(self, requests: Iterable[tuple[int, str, str, Any]], sizes: Iterable[int]) -> None:
         """Takes what the guest asked for, and starts as much of it as may run.
 
         Args:
             requests: `(number, op, target, input)`, hostile input.
+            sizes: Bytes of each, as it came.
 
         Raises:
             CallsRefused: Numbers that do not ascend, an unknown operation, too many calls.
         """
-        for number, op, target, value in requests:
+        for (number, op, target, value), size in zip(requests, sizes, strict=True):
             if number <= self._last_number:
                 raise CallsRefused("call ids out of order")
             self._last_number = number
             if not self._executor.knows(op):
                 raise CallsRefused("an operation that does not exist")
-            if len(self._open) >= MAX_OUTSTANDING:
+            self._held += size
+            if len(self._open) >= MAX_OUTSTANDING or self._held > MAX_HELD_BYTES:
                 raise CallsRefused("too many calls")
             call = Call(
                 number=number,
@@ -111,6 +117,7 @@ class Calls:
                 replay_safe_only=self._restart_safe,
             )
             self._open[number] = call
+            self._sizes[number] = size
             self._queue.append(call)
         self._dispatch()
 
@@ -143,7 +150,7 @@ class Calls:
         self._over = True
         self.ready = []
         for call in self._queue:
-            self._open.pop(call.number, None)
+            self._close(call)
         self._queue.clear()
 
     def cancel(self) -> None:
@@ -162,6 +169,10 @@ class Calls:
         running = list(self._tasks.values())
         if running:
             await asyncio.wait(running, timeout=_JOIN_S)
+
+    def _close(self, call: Call) -> None:
+        self._open.pop(call.number, None)
+        self._held -= self._sizes.pop(call.number, 0)
 
     def _dispatch(self) -> None:
         while self._queue and self._in_flight < self._limit:
@@ -197,7 +208,7 @@ class Calls:
             # The call may be shown later; what it carried is not.
             call.arguments = None
             self._tasks.pop(call.number, None)
-            self._open.pop(call.number, None)
+            self._close(call)
             self._in_flight -= 1
         if not self._over:
             self.ready.append((call.number, call.status == "ok", value))

@@ -44,7 +44,7 @@ class Pool:
         self._lost = 0
 
     async def take(
-        self, owner: object, *, max_frame: int, fetch: Fetch, deadline: float
+        self, owner: object, *, max_frame: int, max_output: int, fetch: Fetch, deadline: float
     ) -> LiveWorker:
         """A worker with a fresh VM, normally at once; it never served anyone but `owner`.
 
@@ -65,7 +65,14 @@ class Pool:
         if not self._refill_due:
             self._refill_due = True
             self.loop.call_soon(self._refill)
-        live = LiveWorker(self.loop, worker, max_frame=max_frame, fetch=fetch, deadline=deadline)
+        live = LiveWorker(
+            self.loop,
+            worker,
+            max_frame=max_frame,
+            max_output=max_output,
+            fetch=fetch,
+            deadline=deadline,
+        )
         live.generation = self._lost
         return live
 

@@ -270,14 +270,13 @@ class Cell:
     async def _checkout(self, budget: Budget) -> LiveWorker:
         config = self._config
         # A wire value is at most thrice as long as its compact JSON.
-        frame = (
-            3 * config.max_output_bytes
-            + config.max_snapshot_bytes * 65 // 64
-            + MAX_VALUE_BYTES
-            + (1 << 20)
-        )
+        frame = 3 * config.max_output_bytes + _image_len(config) + MAX_VALUE_BYTES
         return await self._pool.take(
-            self.owner, max_frame=min(frame, 320 << 20), fetch=self._fetch, deadline=budget.deadline
+            self.owner,
+            max_frame=min(frame, 320 << 20),
+            max_output=config.max_output_bytes,
+            fetch=self._fetch,
+            deadline=budget.deadline,
         )
 
     def _leg(self, budget: Budget) -> Any:
@@ -311,12 +310,17 @@ class Cell:
 
     async def _take_image(self, live: LiveWorker) -> Any:
         """Suspends the worker; gives the worker's failure if it could not."""
-        turn = await live.suspend()
+        try:
+            turn = await live.suspend(self._config.max_snapshot_bytes)
+        except WorkerLate:
+            raise _Broken("no image in time") from None
         kind = type(turn).__name__
         if kind == "Failed":
             return turn
         if kind != "Image":
             raise _Broken("no image after a suspend")
+        if len(turn.bytes) > _image_len(self._config):
+            raise _Broken("a larger image than the limit of the cell allows")
         self._image = turn.bytes
         self._image_size = turn.uncompressed
         return None
@@ -351,7 +355,7 @@ class Cell:
             None if delay is None else time.monotonic() + max(delay / 1000, MIN_TIMER_S)
         )
         self._yielded = turn.yielded is not None
-        self._calls.add(turn.requests)
+        self._calls.add(turn.requests, turn.request_sizes)
         if self._yielded:
             return "yield"
         if not (self._calls or self._timer_at is not None):
@@ -461,6 +465,11 @@ class Cell:
         """Ends the cell, cancels its tools and waits for them, though not for ever."""
         self.dispose()
         await self._calls.join()
+
+
+def _image_len(config: CodeModeConfig) -> int:
+    # What does not compress grows a little, and there are a head and the numbers of the pages.
+    return config.max_snapshot_bytes * 65 // 64 + (1 << 20)
 
 
 def _wake_up(wake: asyncio.Future[None]) -> None:

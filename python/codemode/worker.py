@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 # The worker's own interrupt comes at the deadline, ours this much later, the kernel's last.
 GRACE_S = 0.030
 KERNEL_GRACE_NS = 60_000_000
-# For taking an image: no guest code runs meanwhile, but a busy machine may be slow.
-IMAGE_S = 5.0
+# For taking an image: no guest code runs meanwhile, but a busy machine may be slow, and a worker
+# that means harm must not be silent for longer.
+IMAGE_S = 0.2
+# Longer for images larger than that, bytes and bytes per second.
+IMAGE_USUAL = 16 << 20
+IMAGE_RATE = 200e6
 
 _log = logging.getLogger("codemode")
 
@@ -50,6 +54,7 @@ class LiveWorker:
     __slots__ = (
         "_alarm",
         "_asked",
+        "_deadline",
         "_died",
         "_error",
         "_fd",
@@ -69,6 +74,7 @@ class LiveWorker:
         worker: Any,
         *,
         max_frame: int,
+        max_output: int,
         fetch: Fetch,
         deadline: float,
     ) -> None:
@@ -78,6 +84,7 @@ class LiveWorker:
             loop: The running loop.
             worker: An `_engine.Worker`.
             max_frame: Largest frame to accept, bytes.
+            max_output: Limit of the cell's output, bytes of JSON.
             fetch: Answers questions in the middle of a turn with one encoded value.
             deadline: `loop.time()` of the end of the guest's time.
         """
@@ -96,8 +103,10 @@ class LiveWorker:
         self._died = module.WorkerDied
         self._fetch_type = module.Fetch
         worker.max_frame = max_frame
+        worker.limit_output(max_output)
         self._fd = worker.fileno()
         loop.add_reader(self._fd, self._on_readable)
+        self._deadline = deadline
         self._alarm = loop.call_at(deadline + GRACE_S, self._on_late)
 
     def listen(self, on_turn: Callable[[Any], None], on_fail: Callable[[Exception], None]) -> None:
@@ -126,14 +135,17 @@ class LiveWorker:
         except (OSError, self._died) as error:
             # The reader finds the end of the stream and with it the exit status.
             if self._fd < 0:
-                raise RuntimeUnavailable(str(error)) from None
+                raise (self._error or RuntimeUnavailable(str(error))) from None
             return
         if not written and not self._writing:
             self._writing = True
             self._loop.add_writer(self._fd, self._on_writable)
 
-    async def suspend(self) -> Any:
-        """Asks for the image. No guest code runs any more, so its deadline is void.
+    async def suspend(self, most: int) -> Any:
+        """Asks for the image, which may come a little after the deadline.
+
+        Args:
+            most: Bytes that it may have before compression.
 
         Returns:
             Image or Failed.
@@ -147,7 +159,9 @@ class LiveWorker:
             lambda error: None if image.done() else image.set_exception(error),
         )
         self._alarm.cancel()
-        self._alarm = self._loop.call_later(IMAGE_S, self._on_late)
+        allowed = IMAGE_S + max(0, most - IMAGE_USUAL) / IMAGE_RATE
+        until = max(self._deadline, self._loop.time()) + allowed
+        self._alarm = self._loop.call_at(until, self._on_late)
         self.send("suspend")
         return await image
 

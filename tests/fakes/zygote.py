@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemode._engine import Worker, Zygote
+from codemode._engine import PROTOCOL, Worker, Zygote
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -22,7 +22,7 @@ RELAY = Path(__file__).with_name("relay_zygote.py")
 class Stage:
     """A started `Zygote`, and the other end of everything that it says."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, greet: bool = True) -> None:
         # Short, whatever the name of the test: paths of sockets are.
         self._directory = tempfile.TemporaryDirectory(prefix="cm-")
         script = Path(self._directory.name) / "zygote.py"
@@ -39,6 +39,8 @@ class Stage:
         self.control = socket.socket(fileno=fds[0])
         self.control.settimeout(20)
         self._peers: list[socket.socket] = []
+        if greet:
+            self.control.send(b"H" + PROTOCOL.encode())
 
     def __enter__(self) -> Stage:
         return self
@@ -64,7 +66,7 @@ class Stage:
     def asked(self) -> tuple[int, socket.socket]:
         """Takes the request for a worker."""
         message, fds, _, _ = socket.recv_fds(self.control, 64, 4)
-        assert message[:4] == b"F\0\0\0"
+        assert message[:4] == b"F" + PROTOCOL[-3:].encode()
         assert len(message) == 8
         assert len(fds) == 1
         peer = socket.socket(fileno=fds[0])

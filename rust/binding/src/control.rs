@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use codemode_wire::{OTHER_BUILD, PROTOCOL, fork_head};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
@@ -19,7 +20,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_send_signal, waitid,
 };
 
-use crate::fate::{Fate, describe};
+use crate::fate::{Fate, Foreign, Owner, describe};
 use crate::sys;
 
 /// Longest message of the zygote, in bytes.
@@ -31,6 +32,9 @@ const REAP: Duration = Duration::from_secs(1);
 /// How long an end of file waits for the exit status that follows it.
 const STATUS: Duration = Duration::from_millis(2);
 
+/// Longest last words that are kept, in characters.
+const LAST_WORDS: usize = 2000;
+
 /// Why the zygote did not do as asked.
 #[derive(Debug)]
 pub(crate) enum ControlError {
@@ -39,6 +43,12 @@ pub(crate) enum ControlError {
     /// It said something that the protocol never says.
     Protocol(&'static str),
     Io(io::Error),
+}
+
+impl From<Foreign> for ControlError {
+    fn from(e: Foreign) -> Self {
+        Self::Died(e.to_string())
+    }
 }
 
 impl From<Errno> for ControlError {
@@ -51,6 +61,7 @@ impl From<Errno> for ControlError {
 #[derive(Debug)]
 pub(crate) struct Control {
     pid: Pid,
+    owner: Owner,
     state: Mutex<State>,
 }
 
@@ -62,6 +73,10 @@ struct State {
     /// Why nothing more can be asked.
     dead: Option<String>,
     report: Option<String>,
+    /// It has said that it is of this build.
+    greeted: bool,
+    /// What it said just before its end.
+    last_words: Option<String>,
     next_serial: u32,
     /// Workers that were asked for and have not exited.
     workers: HashMap<u32, Arc<Fate>>,
@@ -79,11 +94,13 @@ impl Control {
             pidfd,
             dead: None,
             report: None,
+            greeted: false,
+            last_words: None,
             next_serial: 1,
             workers: HashMap::new(),
             buffer: vec![0; MAX_MESSAGE].into_boxed_slice(),
         };
-        Ok(Self { pid, state: Mutex::new(state) })
+        Ok(Self { pid, owner: Owner::this(), state: Mutex::new(state) })
     }
 
     pub(crate) fn pid(&self) -> i32 {
@@ -101,12 +118,14 @@ impl Control {
 
     /// Asks for a worker: our non-blocking end of its socket, and what will become of it.
     pub(crate) fn fork(&self) -> Result<(OwnedFd, Arc<Fate>), ControlError> {
+        self.owner.check()?;
         let mut state = self.lock();
         let flags = SocketFlags::CLOEXEC;
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         rustix::io::ioctl_fionbio(&ours, true)?;
         let serial = state.next_serial;
-        let mut message = *b"F\0\0\0\0\0\0\0";
+        let mut message = [0; 8];
+        message[..4].copy_from_slice(&fork_head());
         message[4..].copy_from_slice(&serial.to_le_bytes());
         state.send(&message, &theirs)?;
         state.next_serial = serial.checked_add(1).unwrap_or(1);
@@ -117,7 +136,23 @@ impl Control {
 
     /// Takes all replies that are here.
     pub(crate) fn drain(&self) -> Result<(), ControlError> {
+        self.owner.check()?;
         self.lock().drain()
+    }
+
+    /// Makes sure that worker and extension are of one build: what the zygote says of that came
+    /// before anything of its workers. Otherwise the reason.
+    pub(crate) fn greet(&self) -> Result<(), String> {
+        self.owner.check().map_err(|e| e.to_string())?;
+        let mut state = self.lock();
+        if !state.greeted {
+            // What is wrong is noted as the reason of the end.
+            let _ = state.drain();
+        }
+        if state.greeted {
+            return Ok(());
+        }
+        Err(state.dead.clone().unwrap_or_else(|| OTHER_BUILD.into()))
     }
 
     /// Takes replies for a moment, until that worker's exit status is known.
@@ -136,8 +171,12 @@ impl Control {
         }
     }
 
-    /// Ends the zygote and reaps it.
+    /// Ends the zygote and reaps it. A fork of its owner leaves it alone.
     pub(crate) fn close(&self) {
+        // Nor may it lock: another thread may have held the lock when this process was made.
+        if self.owner.check().is_err() {
+            return;
+        }
         let mut state = self.lock();
         if state.socket.take().is_none() {
             return;
@@ -220,6 +259,10 @@ impl State {
         };
         match reply.and_then(|reply| self.apply(reply)) {
             Ok(()) => Ok(true),
+            Err(OTHER_BUILD) => {
+                self.dead = Some(OTHER_BUILD.into());
+                Err(ControlError::Protocol(OTHER_BUILD))
+            }
             Err(what) => {
                 self.dead = Some(format!("the zygote was given up: {what}"));
                 Err(ControlError::Protocol(what))
@@ -228,7 +271,18 @@ impl State {
     }
 
     fn apply(&mut self, reply: Reply) -> Result<(), &'static str> {
+        if !self.greeted && !matches!(reply, Reply::Hello(_)) {
+            return Err(OTHER_BUILD);
+        }
         match reply {
+            Reply::Hello(protocol) => {
+                if protocol != PROTOCOL {
+                    return Err(OTHER_BUILD);
+                }
+                if std::mem::replace(&mut self.greeted, true) {
+                    return Err("a second greeting of the zygote");
+                }
+            }
             Reply::Report(report) => {
                 if self.report.replace(report).is_some() {
                     return Err("a second report of the zygote");
@@ -238,12 +292,8 @@ impl State {
                 Some(fate) => fate.forked(pid, pidfd)?,
                 None => return Err("a process id for a worker that is not expected"),
             },
-            // Nobody's: it says why it cannot go on. Those who wait for a worker are told.
             Reply::NotForked { serial: 0, text } => {
-                for (_, fate) in self.workers.extract_if(|_, fate| fate.pid().is_none()) {
-                    fate.not_forked(text.clone());
-                }
-                self.dead = Some(format!("the zygote gave up: {text}"));
+                self.last_words = Some(text.chars().take(LAST_WORDS).collect());
             }
             Reply::NotForked { serial, text } => match self.workers.remove(&serial) {
                 Some(fate) => fate.not_forked(text),
@@ -278,7 +328,10 @@ impl State {
                 _ => "ended".into(),
             },
         );
-        let why = format!("the zygote {how}");
+        let why = match &self.last_words {
+            Some(words) => format!("the zygote {how}: {words}"),
+            None => format!("the zygote {how}"),
+        };
         self.dead = Some(why.clone());
         ControlError::Died(why)
     }
@@ -286,6 +339,7 @@ impl State {
 
 /// What the zygote says.
 enum Reply {
+    Hello(String),
     Report(String),
     Forked { serial: u32, pid: i32, pidfd: OwnedFd },
     NotForked { serial: u32, text: String },
@@ -299,6 +353,9 @@ impl Reply {
             return Err("a reply of the zygote with a wrong number of descriptors");
         }
         match (message, pidfd) {
+            ([b'H', name @ ..], None) => {
+                Ok(Self::Hello(String::from_utf8_lossy(name).into_owned()))
+            }
             ([b'T', l0, l1, l2, l3, text @ ..], None)
                 if u32::from_le_bytes([*l0, *l1, *l2, *l3]) as usize == text.len() =>
             {

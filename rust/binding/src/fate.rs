@@ -5,11 +5,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Signal, pidfd_send_signal};
 
+/// The process that may use what it has started. A fork of it has copies of all descriptors, and
+/// must not touch what is behind them when its objects are dropped.
+#[derive(Debug)]
+pub(crate) struct Owner(u32);
+
+/// This process is a fork of the owner.
+#[derive(Debug)]
+pub(crate) struct Foreign;
+
+impl std::fmt::Display for Foreign {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it belongs to the process of which this one is a fork")
+    }
+}
+
+impl Owner {
+    pub(crate) fn this() -> Self {
+        Self(std::process::id())
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Foreign> {
+        if self.0 == std::process::id() { Ok(()) } else { Err(Foreign) }
+    }
+}
+
 /// Shared by the worker's owner and the zygote's books, so that a worker that was dropped
 /// before its process was known is still killed.
 #[derive(Debug)]
 pub(crate) struct Fate {
     serial: u32,
+    pub(crate) owner: Owner,
     state: Mutex<State>,
 }
 
@@ -25,7 +51,7 @@ struct State {
 
 impl Fate {
     pub(crate) fn new(serial: u32) -> Self {
-        Self { serial, state: Mutex::default() }
+        Self { serial, owner: Owner::this(), state: Mutex::default() }
     }
 
     pub(crate) fn serial(&self) -> u32 {
@@ -55,8 +81,11 @@ impl Fate {
         }
     }
 
-    /// Kills the process, at once or as soon as it is known.
+    /// Kills the process, at once or as soon as it is known. A fork of its owner leaves it alone.
     pub(crate) fn doom(&self) {
+        if self.owner.check().is_err() {
+            return;
+        }
         let mut state = self.lock();
         state.doomed = true;
         state.kill();

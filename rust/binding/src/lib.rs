@@ -32,6 +32,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     m.add("WorkerDied", py.get_type::<errors::WorkerDied>())?;
     m.add("ProtocolError", py.get_type::<errors::ProtocolError>())?;
+    m.add("PROTOCOL", codemode_wire::PROTOCOL)?;
     m.add_class::<supervisor::Zygote>()?;
     m.add_class::<supervisor::Worker>()?;
     turns::register(m)?;

@@ -9,8 +9,9 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use codemode_wire::{FromWorker, Resume, Settlement, Start, ToWorker};
+use codemode_wire::{FromWorker, Request, Resume, Settlement, Start, ToWorker};
 use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
@@ -100,6 +101,8 @@ pub(crate) struct Worker {
     fate: Arc<Fate>,
     zygote: Weak<Control>,
     max_frame: AtomicUsize,
+    /// Bytes that further turns may carry to the model.
+    text_left: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -108,6 +111,40 @@ enum State {
     /// Killed here; the socket is still open.
     Killed(Stream),
     Closed,
+}
+
+/// No collection of garbage while a large frame becomes objects, which none of it is: the collector
+/// would go through all of them again and again.
+struct Uncollected<'py>(Option<Bound<'py, PyModule>>);
+
+impl<'py> Uncollected<'py> {
+    /// Bytes from which on it matters.
+    const LARGE: usize = 64 << 10;
+
+    fn begin(py: Python<'py>, frame: &FromWorker<'_>) -> PyResult<Self> {
+        let inputs = match frame {
+            FromWorker::Suspended(s) => s.requests.iter().map(Request::size).sum(),
+            _ => 0,
+        };
+        if inputs + frame.text_len() < Self::LARGE {
+            return Ok(Self(None));
+        }
+        let gc = py.import(intern!(py, "gc"))?;
+        if !gc.call_method0(intern!(py, "isenabled"))?.extract::<bool>()? {
+            return Ok(Self(None));
+        }
+        gc.call_method0(intern!(py, "disable"))?;
+        Ok(Self(Some(gc)))
+    }
+}
+
+impl Drop for Uncollected<'_> {
+    fn drop(&mut self) {
+        if let Some(gc) = &self.0 {
+            // Sets a flag; it has no way to fail.
+            let _ = gc.call_method0(intern!(gc.py(), "enable"));
+        }
+    }
 }
 
 type Settlements = Vec<(u32, bool, PyBackedBytes)>;
@@ -143,6 +180,10 @@ impl Worker {
         }
         self.max_frame.store(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn limit_output(&self, max_output: u64) {
+        self.text_left.store(codemode_wire::max_text_len(max_output), Ordering::Relaxed);
     }
 
     fn fileno(&self) -> i32 {
@@ -215,18 +256,28 @@ impl Worker {
         let max_frame = self.max_frame();
         match self.with_stream(|stream| Ok(stream.recv(max_frame)))? {
             Ok(Incoming::Frame(bytes)) => {
+                self.check_build()?;
                 let frame = FromWorker::decode(&bytes)
                     .map_err(|e| ProtocolError::new_err(e.to_string()))?;
+                self.count_text(frame.text_len())?;
+                let _paused = Uncollected::begin(py, &frame)?;
                 turns::to_python(py, frame).map(Some)
             }
             Ok(Incoming::Incomplete) => Ok(None),
             Ok(Incoming::End) => Err(self.died()),
-            Err(RecvError::Wire(e)) => Err(ProtocolError::new_err(e.to_string())),
+            Err(RecvError::Wire(e)) => {
+                self.check_build()?;
+                Err(ProtocolError::new_err(e.to_string()))
+            }
             Err(RecvError::Io(e)) => Err(io_error(e)),
         }
     }
 
     fn kill(&self) {
+        // To shut the socket down would end the conversation of its owner.
+        if self.fate.owner.check().is_err() {
+            return;
+        }
         self.fate.doom();
         let mut state = self.lock();
         *state = match std::mem::replace(&mut *state, State::Closed) {
@@ -239,6 +290,9 @@ impl Worker {
     }
 
     fn close(&self) {
+        if self.fate.owner.check().is_err() {
+            return;
+        }
         self.fate.doom();
         *self.lock() = State::Closed;
     }
@@ -250,7 +304,25 @@ impl Worker {
             fate,
             zygote,
             max_frame: AtomicUsize::new(MAX_FRAME),
+            text_left: AtomicUsize::new(usize::MAX),
             state: Mutex::new(State::Open(Stream::new(socket))),
+        }
+    }
+
+    /// Before anything that it said is believed, or blamed on it.
+    fn check_build(&self) -> PyResult<()> {
+        let greeted = self.zygote.upgrade().map_or(Ok(()), |zygote| zygote.greet());
+        greeted.map_err(WorkerDied::new_err)
+    }
+
+    /// Before anything becomes an object: those are many times as large as their bytes.
+    fn count_text(&self, more: usize) -> PyResult<()> {
+        match self.text_left.load(Ordering::Relaxed).checked_sub(more) {
+            Some(left) => {
+                self.text_left.store(left, Ordering::Relaxed);
+                Ok(())
+            }
+            None => Err(ProtocolError::new_err("more output than the limit of the cell allows")),
         }
     }
 
@@ -259,6 +331,7 @@ impl Worker {
     }
 
     fn with_stream<T>(&self, act: impl FnOnce(&mut Stream) -> PyResult<T>) -> PyResult<T> {
+        self.fate.owner.check().map_err(|e| WorkerDied::new_err(e.to_string()))?;
         match &mut *self.lock() {
             State::Open(stream) => act(stream),
             State::Killed(_) => Err(WorkerDied::new_err("the worker was killed by the host")),

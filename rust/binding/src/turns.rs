@@ -68,6 +68,7 @@ impl From<Leg> for wire::Leg {
 #[pyclass(frozen, get_all, module = "codemode._engine")]
 pub(crate) struct Suspended {
     requests: Py<PyList>,
+    request_sizes: Vec<usize>,
     output: Py<PyList>,
     output_used: u64,
     timer_ms: Option<u64>,
@@ -127,6 +128,7 @@ pub(crate) fn to_python(py: Python<'_>, frame: FromWorker<'_>) -> PyResult<Py<Py
         FromWorker::Suspended(s) => Py::new(
             py,
             Suspended {
+                request_sizes: s.requests.iter().map(wire::Request::size).collect(),
                 requests: requests(py, s.requests)?,
                 output: output(py, &s.output)?,
                 output_used: s.output_used,

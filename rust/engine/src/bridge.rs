@@ -5,7 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use codemode_wire::{Encoder, Fetch, FetchKind, MAX_OUTSTANDING, Request};
+use codemode_wire::{
+    Encoder, Fetch, FetchKind, MAX_HELD, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, Request, Tag,
+};
 use rquickjs_sys as qjs;
 
 use crate::cell::Call;
@@ -19,8 +21,8 @@ use crate::vm::{self, Stop, ctx};
 
 /// Most bytes of encoded arguments that one turn may dispatch.
 const MAX_TURN_INPUT: usize = 16 << 20;
-/// Longest id of a tool, or query, that the host is asked for, bytes.
-const MAX_NAME: usize = 8 << 10;
+/// Values of one output item besides the item's own value.
+const ITEM_VALUES: usize = 4;
 /// Most timers that one cell may have.
 const MAX_TIMERS: usize = 10_000;
 /// Most unhandled rejections that are remembered, and most output items.
@@ -80,7 +82,7 @@ unsafe extern "C" fn text(
     let rendered = if is_string {
         with_utf8(value, |text| (text.to_owned(), text.len() as u64)).map_err(Refused::from)
     } else {
-        encode_bounded(value).and_then(|(mut bytes, len)| {
+        encode_bounded(value).and_then(|(mut bytes, len, _)| {
             if bytes.is_empty() {
                 let mut cut = Encoder::new();
                 values::encode_prefix(value, &mut cut, vm::output_room())?;
@@ -103,14 +105,14 @@ unsafe extern "C" fn json(
 ) -> JSValue {
     let value = Args(argv, argc).at(0);
     match encode_bounded(value) {
-        Ok((bytes, len)) => add_output(Item::Json(&bytes, len, value)),
+        Ok((bytes, len, values)) => add_output(Item::Json(&bytes, len, values, value)),
         Err(refused) => refuse(refused, "json(value)"),
     }
 }
 
 /// Encodes within what is left of the output budget. When output may be cut, what does not fit is
-/// only measured: it gives no bytes, and how long it is as JSON.
-fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
+/// only measured: it gives no bytes, and how long it is as JSON. The last is how many values it is.
+fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64, usize), Refused> {
     let leg = vm::leg();
     let room = vm::output_room();
     let mut out = Encoder::new();
@@ -121,16 +123,16 @@ fn encode_bounded(value: JSValue) -> Result<(Vec<u8>, u64), Refused> {
     }
     let notes = encoded?;
     vm::warn(notes.warnings("an output item"));
-    let len = out.json_len();
-    Ok((out.into_bytes(), len))
+    let (len, values) = (out.json_len(), out.values());
+    Ok((out.into_bytes(), len, values))
 }
 
 /// What is added to the output, with its whole length; there may be less of it.
 enum Item<'a> {
     /// In bytes of UTF-8.
     Text(&'a str, u64),
-    /// Encoded, unless it does not fit; in bytes of JSON.
-    Json(&'a [u8], u64, JSValue),
+    /// Encoded, unless it does not fit; in bytes of JSON; how many values.
+    Json(&'a [u8], u64, usize, JSValue),
 }
 
 fn add_output(given: Item<'_>) -> JSValue {
@@ -141,7 +143,7 @@ fn add_output(given: Item<'_>) -> JSValue {
             let as_json = codemode_wire::value::json_string_len(text);
             ("text", "text", text.len() as u64 == *len && as_json <= room, *len)
         }
-        Item::Json(_, len, _) => ("json", "value", *len <= room, *len),
+        Item::Json(_, len, ..) => ("json", "value", *len <= room, *len),
     };
     if !fits && !truncate {
         return stop_output();
@@ -153,6 +155,7 @@ fn add_output(given: Item<'_>) -> JSValue {
         });
         return UNDEFINED;
     }
+    let mut item_values = ITEM_VALUES;
     let mut item = Encoder::new();
     let mut open = item.begin_object();
     item.key(&mut open, "type");
@@ -169,16 +172,18 @@ fn add_output(given: Item<'_>) -> JSValue {
             item.string(kept);
             kept.len() as u64
         }
-        Item::Json(bytes, len, _) if fits => {
+        Item::Json(bytes, len, values, _) if fits => {
+            item_values += values;
             item.raw(bytes, len);
             len
         }
-        Item::Json(_, _, value) => {
+        Item::Json(.., value) => {
             let mut cut = Encoder::new();
             if values::encode_prefix(value, &mut cut, room).is_err() {
                 return EXCEPTION;
             }
             let kept = cut.json_len();
+            item_values += cut.values();
             item.raw(&cut.into_bytes(), kept);
             kept
         }
@@ -190,11 +195,19 @@ fn add_output(given: Item<'_>) -> JSValue {
         item.int(len.saturating_sub(kept) as i64);
     }
     item.end(open);
-    vm::cell(|c| {
+    // The budget counts what a program says; items that say next to nothing take room as well.
+    let most = codemode_wire::max_items_len(vm::leg().max_output);
+    let fits = vm::cell(|c| {
         c.output_used += cost;
-        c.output.push(item.into_bytes().into());
+        c.output_bytes += item.len();
+        c.turn_values += item_values;
+        let fits = c.output_bytes <= most && c.turn_values < MAX_VALUES;
+        if fits {
+            c.output.push(item.into_bytes().into());
+        }
+        fits
     });
-    UNDEFINED
+    if fits { UNDEFINED } else { stop_output() }
 }
 
 fn stop_output() -> JSValue {
@@ -242,32 +255,41 @@ fn record(args: &Args) -> Result<Js, Refused> {
             ),
         }));
     };
-    if op.len() > MAX_NAME || target.len() > MAX_NAME {
-        return Err(Refused::Shape(match op.as_str() {
-            "search" => format!("tools.search(query): the query is over {MAX_NAME} bytes"),
-            _ => format!("there is no tool with a name of over {MAX_NAME} bytes"),
-        }));
+    if op.len().max(target.len()) > MAX_TARGET {
+        return Err(Refused::Shape(format!(
+            "tools.{op}: its first argument is {} bytes long, at most {MAX_TARGET} are read; pass data as input",
+            target.len()
+        )));
     }
+    let of = failure::clip(&target, 200);
     let mut input = Encoder::new();
     let used = vm::cell(|c| c.request_bytes) + target.len();
     let budget = MAX_TURN_INPUT.saturating_sub(used) as u64;
     match values::encode(args.at(2), &mut input, budget) {
         Ok(notes) => {
-            vm::warn(notes.warnings(&format!("the input of {target}")));
+            vm::warn(notes.warnings(&format!("the input of {of}")));
         }
         Err(Refused::Budget) => {
             return Err(Refused::Shape(format!(
-                "the input of {target} is over {MAX_TURN_INPUT} bytes of JSON for the calls made at once; send less, or await calls in between"
+                "the input of {of} is over {MAX_TURN_INPUT} bytes of JSON for the calls made at once; send less, or await calls in between"
             )));
         }
         Err(Refused::Shape(why)) => {
-            return Err(Refused::Shape(format!("the input of {target}: {why}")));
+            return Err(Refused::Shape(format!("the input of {of}: {why}")));
         }
         Err(Refused::Thrown) => return Err(Refused::Thrown),
     }
     if vm::cell(|c| c.calls.len()) >= MAX_OUTSTANDING {
         return Err(Refused::Shape(format!(
             "too many nested calls at once: {MAX_OUTSTANDING} are outstanding; await some of them first"
+        )));
+    }
+    let values = input.values();
+    let mut request = Request { id: 0, op, target, input: input.into_bytes().into() };
+    let size = request.size();
+    if vm::cell(|c| c.calls.values().map(|call| call.size).sum::<usize>()) + size > MAX_HELD {
+        return Err(Refused::Shape(format!(
+            "the inputs of the nested calls that are outstanding would be over {MAX_HELD} bytes; await some of them first"
         )));
     }
     let mut functions = [UNDEFINED; 2];
@@ -277,10 +299,13 @@ fn record(args: &Args) -> Result<Js, Refused> {
     let error = Js::dup(args.at(3)).into_raw();
     vm::cell(|c| {
         c.last_call += 1;
-        c.calls.insert(c.last_call, Call { resolve: functions[0], reject: functions[1], error });
+        let [resolve, reject] = functions;
+        c.calls.insert(c.last_call, Call { resolve, reject, error, size });
         // A getter of the input may have made calls of its own meanwhile.
-        c.request_bytes += target.len() + input.len();
-        c.requests.push(Request { id: c.last_call, op, target, input: input.into_bytes().into() });
+        c.request_bytes += request.target.len() + request.input.len();
+        c.turn_values += values;
+        request.id = c.last_call;
+        c.requests.push(request);
     });
     Ok(promise)
 }
@@ -482,7 +507,13 @@ unsafe extern "C" fn fetch(
         "apiRead" => FetchKind::ApiRead,
         _ => FetchKind::McpNames,
     };
-    let bytes = vm::fetch(&Fetch { kind, argument: text_of(args.at(1)).unwrap_or_default() });
+    let argument = text_of(args.at(1)).unwrap_or_default();
+    // No file has so long a path.
+    let bytes = if argument.len() > MAX_TARGET {
+        vec![Tag::Null as u8]
+    } else {
+        vm::fetch(&Fetch { kind, argument })
+    };
     match values::decode(&bytes) {
         Ok(value) => value.into_raw(),
         Err(e) => throw_type_error(&format!("the catalog could not be read: {e}")),

@@ -20,6 +20,8 @@ pub(crate) struct Call {
     pub(crate) reject: JSValue,
     /// Made where the call was made, so that its frames are the caller's.
     pub(crate) error: JSValue,
+    /// Bytes that the host holds for it.
+    pub(crate) size: usize,
 }
 
 /// State between turns.
@@ -48,6 +50,10 @@ pub(crate) struct Cell {
     // Of the current turn only.
     pub(crate) requests: Vec<Request<'static>>,
     pub(crate) request_bytes: usize,
+    /// Of this leg.
+    pub(crate) output_bytes: usize,
+    /// Values that this turn carries.
+    pub(crate) turn_values: usize,
     pub(crate) output: Vec<Cow<'static, [u8]>>,
     pub(crate) yielded: Option<String>,
 }
@@ -71,6 +77,8 @@ impl Cell {
         missed_names: Vec::new(),
         requests: Vec::new(),
         request_bytes: 0,
+        output_bytes: 0,
+        turn_values: 0,
         output: Vec::new(),
         yielded: None,
     };
@@ -145,6 +153,7 @@ impl Cell {
             w.value(call.resolve);
             w.value(call.reject);
             w.value(call.error);
+            w.num(call.size as u64);
         }
         w.num(self.yields.len() as u64);
         for y in &self.yields {
@@ -193,7 +202,12 @@ impl Cell {
         };
         for _ in 0..r.count()? {
             let id = u32::try_from(r.num()?).ok()?;
-            let call = Call { resolve: r.value()?, reject: r.value()?, error: r.value()? };
+            let call = Call {
+                resolve: r.value()?,
+                reject: r.value()?,
+                error: r.value()?,
+                size: usize::try_from(r.num()?).ok()?,
+            };
             cell.calls.insert(id, call);
         }
         for _ in 0..r.count()? {

@@ -24,6 +24,8 @@ mod vm;
 
 pub use arena::{MapError, fail_after};
 pub use leg::{rehearse, resume, settle, start, suspend};
+#[doc(hidden)]
+pub use snapshot::inspect;
 pub use snapshot::{RestoreError, template_bytes, template_hash, words_into};
 pub use template::{TemplateError, build_template};
 pub use vm::{ExhaustionHandler, Fetcher, monotonic_ns, on_exhaustion, reset};

@@ -16,6 +16,8 @@ use crate::vm::{Stop, VM, cell, ctx, epoch_micros, leg, stopped, warn};
 const VALUE_RESERVE: u64 = 256;
 /// Memory above the template that is worth clearing for another cell, bytes.
 const RECYCLE_MAX: usize = 2 << 20;
+/// Warnings that are compared with each other.
+const COMPARED: usize = 1024;
 
 /// Whether the process may serve another cell: no limit has fired, and there is not too much to
 /// clear.
@@ -64,6 +66,7 @@ fn suspended(main_settled: bool) -> FromWorker<'static> {
         },
         yielded: {
             c.request_bytes = 0;
+            c.turn_values = 0;
             c.yielded.take()
         },
         main_settled,
@@ -151,6 +154,13 @@ pub(crate) fn take_warnings() -> Vec<String> {
     if dropped > 0 {
         warnings.push(format!("unhandled rejections: {dropped} more"));
     }
+    summed(warnings)
+}
+
+/// Each text once, and not too many of them.
+fn summed(mut warnings: Vec<String>) -> Vec<String> {
+    let unread = warnings.len().saturating_sub(COMPARED);
+    warnings.truncate(COMPARED);
     let mut seen: Vec<(String, usize)> = Vec::new();
     for text in warnings {
         match seen.iter_mut().find(|(known, _)| *known == text) {
@@ -162,8 +172,8 @@ pub(crate) fn take_warnings() -> Vec<String> {
         .into_iter()
         .map(|(text, count)| if count > 1 { format!("{text} ({count} times)") } else { text })
         .collect();
-    if warnings.len() > 32 {
-        let more = warnings.len() - 32;
+    if warnings.len() + unread > 32 {
+        let more = warnings.len() + unread - 32;
         warnings.truncate(32);
         warnings.push(format!("{more} more warnings"));
     }
@@ -174,7 +184,7 @@ pub(crate) fn fail(mut failed: Failed<'static>) -> FromWorker<'static> {
     failed.output = cell(|c| std::mem::take(&mut c.output));
     // No guest code may run after a limit, so only texts that are already there are told.
     failed.warnings =
-        if stopped() { cell(|c| std::mem::take(&mut c.warnings)) } else { take_warnings() };
+        if stopped() { summed(cell(|c| std::mem::take(&mut c.warnings))) } else { take_warnings() };
     FromWorker::Failed(failed)
 }
 

@@ -71,6 +71,13 @@ pub(crate) fn pack(page: &Page, out: &mut Vec<u8>) {
     out.extend_from_slice(&packed[..at]);
 }
 
+/// What is behind the page at the start of `packed`; none if it is cut off.
+pub(crate) fn skip(packed: &[u8]) -> Option<&[u8]> {
+    let (nibbles, rest) = packed.split_at_checked(NIBBLES)?;
+    let lengths = |pair: &u8| [pair & 15, pair >> 4].map(|n| LENGTHS[n as usize] as usize);
+    rest.get(nibbles.iter().flat_map(lengths).sum()..)
+}
+
 /// Reads a page from the start of `packed` and gives what is behind it; none if it is cut off.
 pub(crate) fn unpack<'a>(packed: &'a [u8], page: &mut Page) -> Option<&'a [u8]> {
     let (nibbles, rest) = packed.split_at_checked(NIBBLES)?;
@@ -120,9 +127,11 @@ mod tests {
             assert_eq!(back, page);
             packed.extend_from_slice(b"more");
             assert_eq!(unpack(&packed, &mut back), Some(&b"more"[..]));
+            assert_eq!(skip(&packed), Some(&b"more"[..]));
             let whole = packed.len() - 4;
             for cut in [0, 1, NIBBLES - 1, NIBBLES, whole / 2, whole - 1] {
                 assert_eq!(unpack(&packed[..cut], &mut back), None, "{cut} of {whole}");
+                assert_eq!(skip(&packed[..cut]), None, "{cut} of {whole}");
             }
         }
     }

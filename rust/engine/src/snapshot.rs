@@ -5,6 +5,7 @@
 //! and the cell's tables. The body is kept as one LZ4 block where that is worth its time.
 //! Only taken between jobs, when no native frame is live; only restored in a fresh fork.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -219,8 +220,43 @@ fn live_bytes() -> u64 {
     arena::used().saturating_sub(template_used()) as u64
 }
 
-/// Puts an image into the arena of a fresh fork and gives the cell's tables.
-pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
+/// Longest output of LZ4 per byte of input.
+const MAX_RATIO: usize = 255;
+
+/// The body of an image whose every count was checked.
+struct Body<'a> {
+    bytes: Cow<'a, [u8]>,
+    numbers_at: usize,
+    tables_at: usize,
+}
+
+impl Body<'_> {
+    fn packed_pages(&self) -> &[u8] {
+        &self.bytes[..self.numbers_at]
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.bytes[self.numbers_at..self.tables_at]
+            .chunks_exact(4)
+            .map(|n| u32::from_le_bytes(n.try_into().expect("four bytes")) as usize)
+    }
+
+    fn tables(&self) -> &[u8] {
+        &self.bytes[self.tables_at..]
+    }
+
+    /// Whether each page has its number, and is whole.
+    fn is_whole(&self) -> bool {
+        let mut rest = Some(self.packed_pages());
+        for number in self.numbers() {
+            rest = rest.and_then(pack::skip).filter(|_| number < SIZE / PAGE);
+        }
+        rest.is_some_and(<[u8]>::is_empty)
+    }
+}
+
+/// Reads an image. Whoever can write one can also make its checksum: nothing in it is believed.
+fn open(image: &[u8]) -> Result<Body<'_>, RestoreError> {
     let (head, packed) = image.split_at_checked(HEAD).ok_or(RestoreError::NotAnImage)?;
     let mut words = head.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().expect("eight")));
     let mut next = || words.next().expect("HEAD has nine words");
@@ -238,38 +274,49 @@ pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
         return Err(RestoreError::OtherTemplate);
     }
     let [count, tables_len, body_len, sum] = [next(), next(), next(), next()].map(|v| v as usize);
-    if xxh3_64(packed) != sum as u64 || body_len > SIZE {
+    // What cannot come out of so few bytes is not made room for.
+    let most = SIZE.min(packed.len().saturating_mul(MAX_RATIO));
+    if xxh3_64(packed) != sum as u64 || body_len > most {
         return Err(RestoreError::Damaged);
     }
-    let squeezed: Vec<u8>;
-    let body = if packed.len() == body_len {
-        packed
+    let bytes = if packed.len() == body_len {
+        Cow::Borrowed(packed)
     } else {
-        squeezed =
-            lz4_flex::block::decompress(packed, body_len).map_err(|_| RestoreError::Damaged)?;
-        &squeezed
+        let body = lz4_flex::block::decompress(packed, body_len);
+        Cow::Owned(body.map_err(|_| RestoreError::Damaged)?)
     };
-    put_back(body, body_len, count, tables_len).ok_or(RestoreError::Damaged)
+    let tables_at = bytes.len().checked_sub(tables_len).ok_or(RestoreError::Damaged)?;
+    let numbers_at = count.checked_mul(4).and_then(|n| tables_at.checked_sub(n));
+    let body = Body { numbers_at: numbers_at.ok_or(RestoreError::Damaged)?, bytes, tables_at };
+    if body.bytes.len() == body_len && body.is_whole() {
+        Ok(body)
+    } else {
+        Err(RestoreError::Damaged)
+    }
 }
 
-/// Writes the pages of `body` and gives the tables; none if it is no honest body.
-fn put_back(body: &[u8], len: usize, count: usize, tables_len: usize) -> Option<Vec<u8>> {
-    let (rest, tables) = body.split_at_checked(body.len().checked_sub(tables_len)?)?;
-    let numbers_at = rest.len().checked_sub(count.checked_mul(4)?)?;
-    let (mut pages, numbers) = rest.split_at(numbers_at);
+/// Reads an image as [`restore`] does, but for its pages, and drops it: for fuzzing, which would
+/// soon run on an arena of nonsense.
+#[doc(hidden)]
+pub fn inspect(image: &[u8]) -> Result<(), RestoreError> {
+    let body = open(image)?;
+    crate::cell::Cell::from_bytes(body.tables()).map(drop).ok_or(RestoreError::Damaged)
+}
+
+/// Puts an image into the arena of a fresh fork and gives the cell's tables. A refused one has
+/// changed nothing.
+pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
+    let body = open(image)?;
     let pristine = TEMPLATE.get().pristine.borrow();
-    for number in numbers.chunks_exact(4) {
-        let number = u32::from_le_bytes(number.try_into().expect("four bytes")) as usize;
-        if number >= SIZE / PAGE {
-            return None;
-        }
+    let mut rest = body.packed_pages();
+    for number in body.numbers() {
         let page = arena::page_mut(BASE + number * PAGE);
-        pages = pack::unpack(pages, page)?;
+        rest = pack::unpack(rest, page).ok_or(RestoreError::Damaged)?;
         if let Some(original) = pristine.get(number) {
             for (word, was) in page.iter_mut().zip(original) {
                 *word ^= was;
             }
         }
     }
-    (pages.is_empty() && body.len() == len).then(|| tables.to_vec())
+    Ok(body.tables().to_vec())
 }

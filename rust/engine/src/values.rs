@@ -5,7 +5,7 @@
 
 use std::ptr;
 
-use codemode_wire::{Decoder, Encoder, Event, MAX_DEPTH, WireError};
+use codemode_wire::{Decoder, Encoder, Event, MAX_DEPTH, MAX_VALUES, WireError};
 use rquickjs_sys as qjs;
 
 use crate::js::{Atom, JSValue, Js, Thrown, is_object, pointer, take_exception, with_utf8};
@@ -50,6 +50,9 @@ impl Notes {
     }
 }
 
+/// Values of one frame that are left for what wraps output items and stands for what was cut.
+const RESERVE: usize = 64;
+
 enum Step {
     Key(String),
     Index(u64),
@@ -58,6 +61,8 @@ enum Step {
 struct Walk<'a> {
     out: &'a mut Encoder,
     budget: u64,
+    /// Values that may be written.
+    most: usize,
     notes: Notes,
     /// Objects from the root to here, and how each was reached.
     path: Vec<(usize, Step)>,
@@ -67,7 +72,9 @@ struct Walk<'a> {
 
 /// Writes `value` to `out`; fails once `out` holds more than `budget` bytes of JSON.
 pub(crate) fn encode(value: JSValue, out: &mut Encoder, budget: u64) -> Result<Notes, Refused> {
-    let mut walk = Walk { out, budget, notes: Notes::default(), path: Vec::new(), truncate: false };
+    let most = vm::cell(|c| MAX_VALUES.saturating_sub(RESERVE + c.turn_values));
+    let mut walk =
+        Walk { out, budget, most, notes: Notes::default(), path: Vec::new(), truncate: false };
     walk.value(value, None)?;
     walk.check()?;
     Ok(walk.notes)
@@ -80,7 +87,9 @@ pub(crate) fn encode_prefix(
     out: &mut Encoder,
     budget: u64,
 ) -> Result<Notes, Refused> {
-    let mut walk = Walk { out, budget, notes: Notes::default(), path: Vec::new(), truncate: true };
+    let most = vm::cell(|c| MAX_VALUES.saturating_sub(RESERVE + c.turn_values));
+    let mut walk =
+        Walk { out, budget, most, notes: Notes::default(), path: Vec::new(), truncate: true };
     walk.value(value, None)?;
     Ok(walk.notes)
 }
@@ -93,12 +102,18 @@ impl Walk<'_> {
         if !self.truncate && self.out.json_len() > self.budget {
             return Err(Refused::Budget);
         }
+        if self.out.values() > self.most {
+            return Err(Refused::Shape(format!(
+                "more than {MAX_VALUES} values at once; send fewer, or one text"
+            )));
+        }
         Ok(())
     }
 
     /// In truncating mode: whether the next element may still be begun.
     fn full(&self) -> bool {
-        self.truncate && self.out.json_len() + 16 > self.budget
+        self.truncate
+            && (self.out.json_len() + 16 > self.budget || self.out.values() + 1 >= self.most)
     }
 
     fn string(&mut self, text: &str) {

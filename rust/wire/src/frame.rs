@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::value::put_varint;
-use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, WireError};
+use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, WireError};
 
 /// Limits and clock of one leg of a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -254,16 +254,19 @@ impl<'a> Decoder<'a> {
     fn owned(&mut self) -> Result<String, WireError> {
         self.text().map(str::to_owned)
     }
+    fn target(&mut self) -> Result<String, WireError> {
+        let text = self.text()?;
+        if text.len() > MAX_TARGET {
+            return Err(WireError::Malformed("too long a target"));
+        }
+        Ok(text.to_owned())
+    }
     fn id(&mut self) -> Result<u32, WireError> {
         u32::try_from(self.varint()?).map_err(|_| WireError::Malformed("number out of range"))
     }
     fn value(&mut self) -> Result<Cow<'a, [u8]>, WireError> {
         let blob = self.blob()?;
-        let mut inner = Decoder::new(blob);
-        inner.skip_value()?;
-        if !inner.is_done() {
-            return Err(WireError::Malformed("bytes after a value"));
-        }
+        self.read_inner(blob, |inner| inner.skip_value().map(drop))?;
         Ok(Cow::Borrowed(blob))
     }
     /// At most `most` items of at least `least` bytes each: an item takes more memory than bytes.
@@ -322,6 +325,13 @@ pub fn image_head(uncompressed: u64, len: usize) -> Vec<u8> {
     w.num(uncompressed);
     w.num(len as u64);
     w.finish_before(len)
+}
+
+impl Request<'_> {
+    /// Bytes that it takes of [`crate::MAX_HELD`].
+    pub fn size(&self) -> usize {
+        self.op.len() + self.target.len() + self.input.len()
+    }
 }
 
 /// Length of the frame that starts in `head`, header included, once four bytes are there.
@@ -398,6 +408,21 @@ impl<'a> ToWorker<'a> {
 }
 
 impl<'a> FromWorker<'a> {
+    /// Bytes of everything that goes on to the model: value, output, and texts.
+    pub fn text_len(&self) -> usize {
+        let values = |items: &[Cow<'_, [u8]>]| items.iter().map(|i| i.len()).sum::<usize>();
+        let texts = |items: &[String]| items.iter().map(String::len).sum::<usize>();
+        match self {
+            Self::Suspended(s) => values(&s.output) + s.yielded.as_ref().map_or(0, String::len),
+            Self::Finished(f) => f.value.len() + values(&f.output) + texts(&f.warnings),
+            Self::Failed(f) => {
+                let texts = f.code.len() + f.limit.len() + f.message.len() + texts(&f.warnings);
+                texts + values(&f.output)
+            }
+            Self::Image { .. } | Self::Fetch(_) => 0,
+        }
+    }
+
     /// The whole frame.
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -459,14 +484,14 @@ impl<'a> FromWorker<'a> {
 
     /// Reads a frame without its four length bytes; large parts are not copied.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, WireError> {
-        let mut d = Decoder::new(bytes);
+        let mut d = Decoder::new(bytes).with_most(MAX_VALUES);
         let frame = match d.byte()? {
             0x81 => Self::Suspended(Suspended {
                 requests: d.list(5, MAX_OUTSTANDING, |d| {
                     Ok(Request {
                         id: d.id()?,
-                        op: d.owned()?,
-                        target: d.owned()?,
+                        op: d.target()?,
+                        target: d.target()?,
                         input: d.value()?,
                     })
                 })?,
@@ -504,7 +529,7 @@ impl<'a> FromWorker<'a> {
                     5 => FetchKind::McpNames,
                     _ => return Err(WireError::Malformed("unknown fetch")),
                 };
-                Self::Fetch(Fetch { kind, argument: d.owned()? })
+                Self::Fetch(Fetch { kind, argument: d.target()? })
             }
             _ => return Err(WireError::Malformed("unknown frame type")),
         };

@@ -41,6 +41,7 @@ pub struct Encoder {
     buf: Vec<u8>,
     json: u64,
     counts_only: bool,
+    values: usize,
 }
 
 /// Where an open array or object began; closing it patches its count.
@@ -67,6 +68,11 @@ impl Encoder {
         self.json
     }
 
+    /// How many values were written, those inside of others counted.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
     /// Encoded bytes so far.
     pub fn len(&self) -> usize {
         self.buf.len()
@@ -84,27 +90,27 @@ impl Encoder {
 
     /// Writes null.
     pub fn null(&mut self) {
-        self.put_byte(Tag::Null as u8);
+        self.tag(Tag::Null);
         self.json += 4;
     }
 
     /// Writes a boolean.
     pub fn bool(&mut self, v: bool) {
-        self.put_byte(if v { Tag::True } else { Tag::False } as u8);
+        self.tag(if v { Tag::True } else { Tag::False });
         self.json += if v { 4 } else { 5 };
     }
 
     /// Writes an integer that a JavaScript number holds exactly.
     pub fn int(&mut self, v: i64) {
         debug_assert!(v.abs() <= MAX_SAFE_INTEGER);
-        self.put_byte(Tag::Int as u8);
+        self.tag(Tag::Int);
         self.put_varint(((v << 1) ^ (v >> 63)) as u64);
         self.json += decimal_len(v);
     }
 
     /// Writes an integer of any size from its decimal digits.
     pub fn bigint(&mut self, digits: &str) {
-        self.put_byte(Tag::BigInt as u8);
+        self.tag(Tag::BigInt);
         self.put_varint(digits.len() as u64);
         self.put(digits.as_bytes());
         self.json += digits.len() as u64;
@@ -116,7 +122,7 @@ impl Encoder {
         if v.fract() == 0.0 && v.abs() <= MAX_SAFE_INTEGER as f64 {
             self.int(v as i64);
         } else if v.is_finite() {
-            self.put_byte(Tag::Float as u8);
+            self.tag(Tag::Float);
             self.put(&v.to_le_bytes());
             self.json += ryu_js::Buffer::new().format_finite(v).len() as u64;
         } else {
@@ -126,13 +132,13 @@ impl Encoder {
 
     /// Counts `bytes` of JSON for a value that is too large to be written; null stands for it.
     pub fn overrun(&mut self, bytes: u64) {
-        self.put_byte(Tag::Null as u8);
+        self.tag(Tag::Null);
         self.json += bytes;
     }
 
     /// Writes a string.
     pub fn string(&mut self, v: &str) {
-        self.put_byte(Tag::String as u8);
+        self.tag(Tag::String);
         self.put_varint(v.len() as u64);
         self.put(v.as_bytes());
         self.json += json_string_len(v);
@@ -176,8 +182,13 @@ impl Encoder {
         self.json += json_len;
     }
 
-    fn begin(&mut self, tag: Tag) -> Open {
+    fn tag(&mut self, tag: Tag) {
         self.put_byte(tag as u8);
+        self.values += 1;
+    }
+
+    fn begin(&mut self, tag: Tag) -> Open {
+        self.tag(tag);
         let at = self.buf.len();
         self.put(&[0; 4]);
         self.json += 2;
@@ -248,17 +259,36 @@ pub enum Event<'a> {
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
+    values: usize,
+    most: usize,
 }
 
 impl<'a> Decoder<'a> {
     /// Reads from the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, values: 0, most: usize::MAX }
     }
 
     /// Offset of the next byte.
     pub fn position(&self) -> usize {
         self.at
+    }
+
+    /// Refuses more values than that.
+    pub(crate) fn with_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Another decoder, whose values count as this one's.
+    pub(crate) fn read_inner<T>(
+        &mut self,
+        bytes: &'a [u8],
+        read: impl FnOnce(&mut Self) -> Result<T, WireError>,
+    ) -> Result<T, WireError> {
+        let mut inner = Self { bytes, at: 0, ..*self };
+        let read = read(&mut inner)?;
+        self.values = inner.values;
+        if inner.is_done() { Ok(read) } else { Err(WireError::Malformed("bytes after a value")) }
     }
 
     /// Whether every byte was read.
@@ -268,6 +298,10 @@ impl<'a> Decoder<'a> {
 
     /// Reads the next value or the head of the next array or object.
     pub fn next_event(&mut self) -> Result<Event<'a>, WireError> {
+        self.values += 1;
+        if self.values > self.most {
+            return Err(WireError::Malformed("too many values in a frame"));
+        }
         Ok(match self.byte()? {
             0 => Event::Null,
             1 => Event::Bool(false),

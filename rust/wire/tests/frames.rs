@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use codemode_wire::frame::frame_len;
 use codemode_wire::{
-    Failed, Fetch, FetchKind, Finished, FromWorker, Leg, MAX_ITEMS, MAX_OUTSTANDING, Request,
-    Resume, Settlement, Start, Suspended, ToWorker, WireError,
+    Failed, Fetch, FetchKind, Finished, FromWorker, Leg, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET,
+    MAX_VALUES, Request, Resume, Settlement, Start, Suspended, ToWorker, WireError,
 };
 use common::values;
 use proptest::collection::vec;
@@ -236,7 +236,52 @@ fn lists_of_tiny_items_are_bounded() {
         FromWorker::Finished(Finished { value, output, warnings, output_used: 0, reusable: false })
             .encode()
     };
-    assert!(FromWorker::decode(&turn(MAX_ITEMS, MAX_ITEMS)[4..]).is_ok());
+    assert!(FromWorker::decode(&turn(MAX_ITEMS - 1, MAX_ITEMS)[4..]).is_ok());
     assert!(FromWorker::decode(&turn(MAX_ITEMS + 1, 0)[4..]).is_err());
     assert!(FromWorker::decode(&turn(0, MAX_ITEMS + 1)[4..]).is_err());
+}
+
+#[test]
+fn what_one_frame_may_become_is_bounded() {
+    let many = |n: usize| [&[7][..], &(n as u32).to_le_bytes(), &vec![0; n]].concat();
+    let turn = |inputs: &[Vec<u8>], value: Vec<u8>| {
+        let requests = inputs
+            .iter()
+            .map(|input| Request { input: input.clone().into(), ..Request::default() });
+        let suspended = Suspended {
+            requests: requests.collect(),
+            output: vec![value.into()],
+            ..Suspended::default()
+        };
+        FromWorker::decode(&FromWorker::Suspended(suspended).encode()[4..]).map(drop)
+    };
+    let half = many(MAX_VALUES / 2 - 1);
+    assert!(turn(&[half.clone()], half.clone()).is_ok());
+    // One value more, anywhere.
+    for wrong in [turn(&[half.clone(), vec![0]], half.clone()), turn(&[], many(MAX_VALUES))] {
+        assert_eq!(wrong, Err(WireError::Malformed("too many values in a frame")));
+    }
+    // What the host sends may be larger: it is trusted, and arrives in a heap of fixed size.
+    let settled =
+        ToWorker::Settle(vec![Settlement { id: 1, ok: true, value: many(MAX_VALUES).into() }]);
+    assert!(ToWorker::decode(&settled.encode()[4..]).is_ok());
+}
+
+#[test]
+fn targets_are_bounded() {
+    let ask = |argument| {
+        let asked = FromWorker::Fetch(Fetch { kind: FetchKind::ApiRead, argument });
+        FromWorker::decode(&asked.encode()[4..]).map(drop)
+    };
+    assert!(ask("x".repeat(MAX_TARGET)).is_ok());
+    assert!(ask("x".repeat(MAX_TARGET + 1)).is_err());
+    let call = |op: usize, target: usize| {
+        let (op, target) = ("x".repeat(op), "x".repeat(target));
+        let requests = vec![Request { id: 1, op, target, input: vec![0].into() }];
+        let turn = FromWorker::Suspended(Suspended { requests, ..Suspended::default() });
+        FromWorker::decode(&turn.encode()[4..]).map(drop)
+    };
+    assert!(call(MAX_TARGET, MAX_TARGET).is_ok());
+    assert!(call(MAX_TARGET + 1, 0).is_err());
+    assert!(call(0, MAX_TARGET + 1).is_err());
 }

@@ -1,7 +1,7 @@
 //! The zygote: builds the template once, then forks a child per request.
 //!
-//! Requests: `F`, three zeros, serial (u32, little endian), with one socket attached.
-//! Answers: `T` length report · `P` 0 0 0 serial pid, with a pidfd · `E` serial text ·
+//! Requests: [`codemode_wire::fork_head`], serial (u32, little endian), with one socket attached.
+//! Answers: first `H` [`codemode_wire::PROTOCOL`] · `T` length report · `P` 0 0 0 serial pid, with a pidfd · `E` serial text ·
 //! `X` 0 0 0 serial wait-status. One message of the control socket each.
 #![allow(unsafe_code)]
 
@@ -18,6 +18,7 @@ const CONTROL: RawFd = 3;
 /// Serves until the host closes the control socket.
 pub(crate) fn run() -> Result<(), String> {
     close_others();
+    greet()?;
     set_utc();
     let build = build_id()?;
     engine::build_template(build, stack_range()?).map_err(|e| e.to_string())?;
@@ -57,6 +58,10 @@ fn serve_request(
         return Err("malformed request".into());
     };
     let serial = u32::from_le_bytes(message[4..].try_into().expect("four bytes"));
+    if message[..4] != codemode_wire::fork_head() {
+        answer_error(serial, codemode_wire::OTHER_BUILD);
+        return Ok(true);
+    }
     // SAFETY: no pointers.
     let zygote = unsafe { libc::getpid() };
     match sys::fork() {
@@ -109,6 +114,12 @@ fn answer_error(serial: u32, text: &str) {
     message.extend_from_slice(&serial.to_le_bytes());
     message.extend_from_slice(text.as_bytes());
     let _ = sys::send(CONTROL, &message, None);
+}
+
+/// Says which protocol this is, before anything can go wrong.
+fn greet() -> Result<(), String> {
+    let message = [b"H", codemode_wire::PROTOCOL.as_bytes()].concat();
+    sys::send(CONTROL, &message, None).map_err(|e| format!("control: {e}"))
 }
 
 /// Tells the host why there will be no worker: a failed fork of nobody's.
