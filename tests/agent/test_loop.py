@@ -333,3 +333,23 @@ async def test_what_a_provider_adds_is_dropped_and_what_it_loses_is_refused() ->
         with pytest.raises(PayloadRefused, match="exec 0 times"):
             await t.agent.ask("again")
         assert len(t.server.requests) == 1  # nothing was sent
+
+
+# A turn that a restart has interrupted
+
+
+@pytest.mark.req("rec.1")
+async def test_until_the_model_has_answered_only_what_is_replay_safe_runs() -> None:
+    transcript = Transcript()
+    transcript.add("user", text="go")
+    calls = [("block", {}), ("exec", {"code": "return await tools.callValue('add', {})"})]
+    turns = ({"calls": calls}, {"text": "careful"}, {"calls": [("block", {})]}, {"text": "done"})
+    async with talk("chat", *turns, transcript=transcript) as t:
+        t.slow.release.set()
+        assert (await t.agent.resume()).text == "careful"
+        refused, parked = t.told()
+        assert "not run in a turn that a restart interrupted" in refused
+        assert json.loads(parked)["status"] == "waiting"  # restart-safe, so it never drains
+        assert not t.slow.started.is_set()
+        assert (await t.agent.ask("go on")).text == "done"
+        assert t.told()[-1] == "slept"
