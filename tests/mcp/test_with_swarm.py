@@ -173,9 +173,7 @@ async def test_two_extensions_for_the_same_thing_are_refused() -> None:
 
 
 @pytest.mark.req("ns.3")
-async def test_the_limits_are_the_contracts_and_a_child_that_raises_has_failed() -> (
-    None
-):
+async def test_the_limits_are_the_contracts_and_a_child_that_raises_has_failed() -> None:
     assert Limits() == Limits(concurrency=8, live_per_group=50, total=200, wait_s=600.0)
 
     class Broken:
