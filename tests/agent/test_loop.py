@@ -13,7 +13,7 @@ from tests.agent.model_server import ModelServer
 from tests.agent.test_providers import FORMS, provider, results
 from tests.hostile.live import alive, until
 
-from codemode import CodeMode, Tool
+from codemode import CodeMode, PayloadRefused, Tool
 from codemode.agent import Agent, Price, TooManyTurns, Transcript
 
 if TYPE_CHECKING:
@@ -309,3 +309,47 @@ async def test_a_provider_may_use_the_same_call_ids_in_each_reply(tmp_path: Any)
         assert [one.id for one in Transcript(path).unanswered()] == ["c0"]
         transcript.add("tool", callId="c0", name="exec", content=[], isError=False)
         assert Transcript(path).unanswered() == []
+
+
+# The last look at a request
+
+
+@pytest.mark.req("srf.6", "act.4")
+async def test_what_a_provider_adds_is_dropped_and_what_it_loses_is_refused() -> None:
+    async with talk("messages", {"text": "hi"}) as t:
+        inner = t.agent._provider.payload
+        stray = {"name": "add", "description": "", "input_schema": {"type": "object"}}
+        tools: list[Any] = []
+
+        def changed(request: Any) -> dict[str, Any]:
+            body = inner(request)
+            return {**body, "tools": tools or [*body["tools"], stray]}
+
+        t.agent._provider.payload = changed  # type: ignore[method-assign]
+        await t.agent.ask("go")
+        (_, body) = t.server.requests[0]
+        assert sorted(tool["name"] for tool in body["tools"]) == ["block", "exec", "wait"]
+        tools.append(stray)
+        with pytest.raises(PayloadRefused, match="exec 0 times"):
+            await t.agent.ask("again")
+        assert len(t.server.requests) == 1  # nothing was sent
+
+
+# A turn that a restart has interrupted
+
+
+@pytest.mark.req("rec.1")
+async def test_until_the_model_has_answered_only_what_is_replay_safe_runs() -> None:
+    transcript = Transcript()
+    transcript.add("user", text="go")
+    calls = [("block", {}), ("exec", {"code": "return await tools.callValue('add', {})"})]
+    turns = ({"calls": calls}, {"text": "careful"}, {"calls": [("block", {})]}, {"text": "done"})
+    async with talk("chat", *turns, transcript=transcript) as t:
+        t.slow.release.set()
+        assert (await t.agent.resume()).text == "careful"
+        refused, parked = t.told()
+        assert "not run in a turn that a restart interrupted" in refused
+        assert json.loads(parked)["status"] == "waiting"  # restart-safe, so it never drains
+        assert not t.slow.started.is_set()
+        assert (await t.agent.ask("go on")).text == "done"
+        assert t.told()[-1] == "slept"

@@ -8,10 +8,12 @@ import pytest
 from tests.mcp.helpers import scripted, started, tools
 
 from codemode import CodeMode, Completed, Tool
+from codemode.agent import LoopSpawner
 from codemode.extensions import (
     Bind,
     ChildRequest,
     ChildResult,
+    Limits,
     Namespace,
     Namespaces,
     Nodes,
@@ -168,3 +170,19 @@ async def test_two_extensions_for_the_same_thing_are_refused() -> None:
         ):
             with pytest.raises(ValueError, match="two extensions"):
                 cm.run(NATIVE, extensions=pair)
+
+
+@pytest.mark.req("ns.3")
+async def test_the_limits_are_the_contracts_and_a_child_that_raises_has_failed() -> None:
+    assert Limits() == Limits(concurrency=8, live_per_group=50, total=200, wait_s=600.0)
+
+    class Broken:
+        def __call__(self, request: ChildRequest) -> Any:
+            raise RuntimeError("no such model")
+
+    async with CodeMode(True) as cm:
+        run = cm.run(NATIVE, extensions=[Swarm(LoopSpawner(Broken()))])
+        code = "return await agents.run('x').catch((e) => [e.name, e.message, e.status, e.runId])"
+        name, message, status, run_id = await value(run, code)
+    assert (name, message, status) == ("SwarmAgentError", "no such model", "failed")
+    assert run_id.startswith("child_")
