@@ -151,9 +151,8 @@ async def _one(cm: CodeMode, program: Program, seen: Seen) -> None:
         seen.next_value = "the next exec, or the end of the run, hangs"
 
 
-async def run_all(programs: Iterable[Program]) -> Batch:
+async def run_all(programs: Iterable[Program], batch: Batch) -> Batch:
     """Runs programs, eight at a time."""
-    batch = Batch()
     slots = asyncio.Semaphore(_AT_ONCE)
     async with CodeMode(True) as cm:
         await cm.ready()

@@ -139,3 +139,29 @@ fn what_no_value_is_is_refused() {
         assert!(matches!(refused, Err(WireError::Malformed(_))), "{bytes:?}: {refused:?}");
     }
 }
+
+#[test]
+fn a_counter_keeps_nothing_and_counts_the_same() {
+    let write = |out: &mut Encoder| {
+        let mut object = out.begin_object();
+        out.key(&mut object, "k\"ey");
+        let mut array = out.begin_array();
+        for value in [0.5, 7.0, -1e300, f64::NAN] {
+            out.element(&mut array);
+            out.number(value);
+        }
+        out.element(&mut array);
+        out.string("line\n\u{1}é");
+        out.element(&mut array);
+        out.bigint("123456789012345678901234567890");
+        out.end(array);
+        out.key(&mut object, "b");
+        out.bool(false);
+        out.end(object);
+    };
+    let (mut kept, mut counted) = (Encoder::new(), Encoder::counter());
+    write(&mut kept);
+    write(&mut counted);
+    assert_eq!(counted.json_len(), kept.json_len());
+    assert!(counted.is_empty() && !kept.is_empty());
+}
