@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "python" / "codemode"
 
 FLOW = [
     "native",
+    "records",
     "config",
     "scope",
     "models",

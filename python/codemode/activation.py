@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
+
+from .records import record
 
 if TYPE_CHECKING:
     from .config import CodeModeConfig
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Tier = Literal["preferred", "capable"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelRow:
     """One model in the catalog of one provider.
 
@@ -95,7 +96,7 @@ def lint(rows: Iterable[ModelRow]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Activation:
     """Whether code mode engages, and why.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any, Literal
+
+from .records import record
 
 Enabled = bool | Literal["auto"]
 Language = Literal["javascript", "typescript"]
@@ -35,7 +36,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CodeModeConfig:
     """Settings of code mode. Python spelling here; `parse` also takes camelCase.
 
@@ -118,7 +119,7 @@ class CodeModeConfig:
         return CodeModeConfig(**{name: getattr(self, name) for name in _FIELDS} | given)
 
 
-_FIELDS: tuple[str, ...] = tuple(f.name for f in fields(CodeModeConfig))
+_FIELDS: tuple[str, ...] = tuple(CodeModeConfig.__annotations__)
 
 
 def _camel(name: str) -> str:

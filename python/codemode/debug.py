@@ -6,9 +6,9 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from .records import record
 from .trajectory import redact
 
 _log = logging.getLogger("codemode.debug")
@@ -18,7 +18,7 @@ _PEEK = 5
 _MOST = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Debug:
     """What is switched on.
 

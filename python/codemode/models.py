@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from .records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ ERROR_CODES: frozenset[str] = frozenset(get_args(ErrorCode))
 LIMITS: frozenset[str] = frozenset(get_args(Limit))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PendingCall:
     """A nested call that has not ended.
 
@@ -51,7 +52,7 @@ class PendingCall:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class DispatchedCall:
     """A nested call that had been started when its cell failed."""
 
@@ -63,7 +64,7 @@ class DispatchedCall:
         return {"tool": self.tool, "status": self.status}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Completed:
     """The cell has ended.
 
@@ -89,7 +90,7 @@ class Completed:
         return _common({"status": "completed", "value": self.value}, self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """The cell is suspended; `wait` with this `run_id` continues it.
 
@@ -128,7 +129,7 @@ class Waiting:
         return _common(out, self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Failed:
     """The cell, or the request for one, failed. Nothing of it is left to wait for.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from .records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ class Policy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CallEvent:
     """A tool call that is about to run or has run.
 
@@ -48,21 +49,21 @@ class CallEvent:
     tool_input_kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Block:
     """Answer of `before_tool_call`: do not run it; the guest gets an error with this reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change:
     """Answer of `before_tool_call`: run it with this input instead."""
 
     input: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NeedsApproval:
     """Answer of `before_tool_call`: ask `approve` first.
 
@@ -73,7 +74,7 @@ class NeedsApproval:
     prompt: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replace:
     """Answer of `after_tool_call`: give this result instead."""
 

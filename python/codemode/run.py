@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from .catalog import CatalogCache, CatalogView, is_control
@@ -16,6 +15,7 @@ from .inputs import BadInput, read_exec, read_wait
 from .models import ErrorCode, Failed, Limit, Result
 from .native import RuntimeUnavailable, engine
 from .policy import EXEC_TOOL_KIND, CallEvent, Hooks, Policy
+from .records import record
 from .runner import Cell, unavailable
 from .store import STORE, Refused
 from .surface import EXEC, WAIT, ModelTool, direct_tool, exec_tool, hidden_tool_error, wait_tool
@@ -39,7 +39,7 @@ _FETCH_CATALOG, _FETCH_NAMES, _FETCH_API_LIST, _FETCH_API_READ, _FETCH_MCP = ran
 _NOTHING: dict[int, Any] = {_FETCH_API_LIST: [], _FETCH_API_READ: None, _FETCH_MCP: {}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Host:
     """What a run needs of the `CodeMode` that made it."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .catalog import QUICK_INDEX_BUDGET, CatalogView
+from .records import record
 
 if TYPE_CHECKING:
     from .config import CodeModeConfig
@@ -21,7 +21,7 @@ const found = await tools.search("what you need");
 return found.map((tool) => [tool.id, tool.input]);"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ModelTool:
     """A tool as a provider is told of it.
 

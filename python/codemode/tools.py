@@ -6,8 +6,9 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
+
+from .records import field, record
 
 if TYPE_CHECKING:
     from .scope import Scope
@@ -72,7 +73,7 @@ class ToolContext:
 _ABSENT: Any = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """A result with content blocks besides its structured value.
 
@@ -107,7 +108,7 @@ class ToolResult:
         return out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(frozen=True, slots=True, kw_only=True, eq=False)
 class Tool:
     """One tool. Compared by identity; its schemas are copied as text when it is made.
 
