@@ -95,7 +95,8 @@ pub(crate) fn map() -> Result<(), MapError> {
     // SAFETY: the range lies in the mapping; advice changes no contents. A kernel that does not
     // take it costs time only.
     unsafe {
-        libc::madvise((BASE + LARGE) as *mut c_void, SIZE - LARGE, libc::MADV_HUGEPAGE);
+        // Not the end either, where the allocator puts a mark.
+        libc::madvise((BASE + LARGE) as *mut c_void, SIZE - 2 * LARGE, libc::MADV_HUGEPAGE);
     }
     // SAFETY: A1, A2; the header is written before it is read.
     unsafe {

@@ -61,9 +61,13 @@ pub(crate) struct TooLarge(pub(crate) u64);
 pub(crate) fn seal(build: u64, stack: std::ops::Range<usize>) {
     let pages: Vec<Page> = (BASE..arena::top()).step_by(PAGE).map(|at| *arena::page(at)).collect();
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    for word in pages.iter().flatten() {
-        let counted = if stack.contains(&(*word as usize)) { 0 } else { *word };
-        hash.update(&counted.to_le_bytes());
+    for page in &pages {
+        let mut bytes = [0; PAGE];
+        for (at, word) in bytes.chunks_exact_mut(8).zip(page) {
+            let counted = if stack.contains(&(*word as usize)) { 0 } else { *word };
+            at.copy_from_slice(&counted.to_le_bytes());
+        }
+        hash.update(&bytes);
     }
     let t = TEMPLATE.get();
     t.hash.set(hash.digest());

@@ -28,29 +28,28 @@ pub enum TemplateError {
     Layout,
 }
 
-/// One file of the prelude: an expression that is called with `(host, define)`.
+/// One file of the prelude, compiled when this crate is built: an expression that is called with
+/// `(host, define)`.
 struct PreludeFile {
     name: &'static str,
-    source: &'static str,
+    bytecode: &'static [u8],
 }
 
 macro_rules! prelude {
     ($($name:literal),* $(,)?) => {
-        &[$(PreludeFile {
-            name: concat!("codemode:", $name),
-            source: include_str!(concat!("../guest/globals/", $name, ".js")),
+        [$(PreludeFile {
+            name: $name,
+            bytecode: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bytecode")),
         }),*]
     };
 }
 
-const GLOBALS: &[PreludeFile] = prelude![
+/// What the engine itself needs; the guest cannot replace it.
+const OWN: [PreludeFile; 2] = prelude!["extras", "bridge"];
+const GLOBALS: [PreludeFile; 13] = prelude![
     "base", "inspect", "console", "timers", "encoding", "urlparse", "url", "crypto", "misc",
     "locale", "collate", "dates", "clone",
 ];
-const EXTRAS: PreludeFile =
-    PreludeFile { name: "codemode:extras", source: include_str!("../guest/extras.js") };
-const BRIDGE: PreludeFile =
-    PreludeFile { name: "codemode:bridge", source: include_str!("../guest/bridge.js") };
 
 /// Builds the template VM in this process: engine, context, prelude. `build` identifies the
 /// executable; `stack` is the address range of the native stack.
@@ -106,9 +105,10 @@ pub fn build_template(build: u64, stack: std::ops::Range<usize>) -> Result<(), T
     }
     drop(boxes);
     let host = host_object();
-    run_prelude(&EXTRAS, &host, define_frozen)?;
-    run_prelude(&BRIDGE, &host, define_frozen)?;
-    for file in GLOBALS {
+    for file in &OWN {
+        run_prelude(file, &host, define_frozen)?;
+    }
+    for file in &GLOBALS {
         run_prelude(file, &host, define_global)?;
     }
     note_url(&host);
@@ -182,6 +182,16 @@ fn host_object() -> Js {
     host
 }
 
+/// The value of a compiled script.
+fn load(bytecode: &[u8]) -> Result<Js, Thrown> {
+    let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
+    // SAFETY: J1; the bytecode was made by this very engine. Running a script uses it up.
+    unsafe {
+        let script = qjs::JS_ReadObject(ctx(), bytecode.as_ptr(), bytecode.len() as _, flags);
+        Js::check(qjs::JS_EvalFunction(ctx(), Js::check(script)?.into_raw()))
+    }
+}
+
 type Definer =
     unsafe extern "C" fn(*mut JSContext, JSValue, std::ffi::c_int, *mut JSValue) -> JSValue;
 
@@ -192,7 +202,7 @@ fn run_prelude(file: &PreludeFile, host: &Js, define: Definer) -> Result<(), Tem
         let error = format!("{}\n{stack}", failure::one_line(error.raw()));
         TemplateError::Prelude { file: file.name, error }
     };
-    let function = eval(file.source, file.name).map_err(fail)?;
+    let function = load(file.bytecode).map_err(fail)?;
     // SAFETY: J1; static name and function.
     let define = Js::own(unsafe {
         qjs::JS_NewCFunction2(

@@ -77,10 +77,11 @@ impl Scratch {
                 if got as usize != BASE {
                     return None;
                 }
-                // Frames of some size are rare; their pages are cheaper by the large piece.
+                // Frames of some size are rare; their pages are cheaper by the large piece. Not the
+                // end, where the allocator puts a mark.
                 libc::madvise(
                     (BASE + LARGE) as *mut libc::c_void,
-                    SIZE - LARGE,
+                    SIZE - 2 * LARGE,
                     libc::MADV_HUGEPAGE,
                 );
                 let mut pool = Pool::new();

@@ -6,7 +6,6 @@
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
-use std::io::Read as _;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use crate::confine::{self, BpfProgram};
@@ -172,19 +171,36 @@ fn set_utc() {
     }
 }
 
-/// Identity of this executable: images are only good for the build that took them.
+/// Identity of this executable, which the linker made of its contents: images are only good for
+/// the build that took them.
 fn build_id() -> Result<u64, String> {
-    let fail = |e: std::io::Error| format!("own executable: {e}");
-    let mut file = std::fs::File::open("/proc/self/exe").map_err(fail)?;
-    // In pieces: every page that the zygote touches is one more to copy at each fork.
-    let mut piece = [0; 16 << 10];
-    let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    loop {
-        match file.read(&mut piece).map_err(fail)? {
-            0 => return Ok(hash.digest()),
-            n => hash.update(&piece[..n]),
+    const NT_GNU_BUILD_ID: u32 = 3;
+    // SAFETY: the kernel says where the headers of this executable lie, and the headers where its
+    // notes do: it is linked without relocation, and all of it stays mapped.
+    let notes = unsafe {
+        let headers = libc::getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
+        let count = libc::getauxval(libc::AT_PHNUM) as usize;
+        std::slice::from_raw_parts(headers, count)
+            .iter()
+            .filter(|header| header.p_type == libc::PT_NOTE)
+            .map(|h| (std::slice::from_raw_parts(h.p_vaddr as *const u8, h.p_memsz as usize), h))
+    };
+    for (mut note, header) in notes {
+        let align = (header.p_align as usize).max(4);
+        while let Some((head, rest)) = note.split_at_checked(12) {
+            let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four"));
+            let (name_len, len, kind) = (word(0) as usize, word(4) as usize, word(8));
+            let at = name_len.next_multiple_of(align);
+            let (Some(name), Some(content)) = (rest.get(..name_len), rest.get(at..at + len)) else {
+                break;
+            };
+            if kind == NT_GNU_BUILD_ID && name == b"GNU\0" && len >= 8 {
+                return Ok(u64::from_le_bytes(content[..8].try_into().expect("eight")));
+            }
+            note = rest.get(at + len.next_multiple_of(align)..).unwrap_or_default();
         }
     }
+    Err("the executable has no build id".into())
 }
 
 /// Address range of the native stack.
