@@ -48,6 +48,7 @@ class CatalogView:
     Attributes:
         tools: All tools of this version that are no control tools, as given.
         direct: Direct-only tools.
+        native: Names of native tools.
         guest: `(id, tool)` of what ALL_TOOLS shows, by id.
         mcp: `(id, tool)` of what MCP shows, by id.
         warnings: What was wrong with the tools, for the host.
@@ -78,6 +79,16 @@ class CatalogView:
         self._by_name: dict[str, list[str]] = {}
         for tool_id, tool in self.guest:
             self._by_name.setdefault(tool.name, []).append(tool_id)
+        self.native = frozenset(t.name for t in tools if t.is_native)
+        # What a model may see of itself, by name, in the order of `tools`.
+        self._showable: dict[str, list[Tool]] = {}
+        for tool in tools:
+            if (tool.direct_only or tool.is_native) and not is_control(tool):
+                self._showable.setdefault(tool.name, []).append(tool)
+        self._direct_names = frozenset(
+            name for name, group in self._showable.items() if any(t.direct_only for t in group)
+        )
+        self._quick_index: tuple[int, tuple[str, int, int]] | None = None
         self._index: Any = None
         self._entries: list[dict[str, Any]] | None = None
         self._blobs: dict[str, bytes] = {}
@@ -104,6 +115,25 @@ class CatalogView:
                 ]
             )
         return self._index
+
+    def quick_index(self, budget: int) -> tuple[str, int, int]:
+        """`CatalogIndex.quick_index`; the text of a view is the same for each of its runs."""
+        if self._quick_index is None or self._quick_index[0] != budget:
+            self._quick_index = (budget, self.index.quick_index(budget))
+        return self._quick_index[1]
+
+    def shown(self, visible: frozenset[str]) -> dict[str, Tool]:
+        """Tools that the model sees itself, by name: direct-only ones, native ones in `visible`.
+
+        Of tools with the same name the last one counts.
+        """
+        found: dict[str, Tool] = {}
+        for name in sorted(self._direct_names | (visible & self._showable.keys())):
+            group = self._showable[name]
+            fits = [t for t in group if t.direct_only or (t.is_native and name in visible)]
+            if fits:
+                found[name] = fits[-1]
+        return found
 
     @property
     def entries(self) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ _READY = 2
 # Runs for which a worker is kept between cells.
 _KEPT = 4
 _BUSY_S = 0.0005
+# A fork made at once would take the processor from the program that has just begun.
+_REFILL_S = 0.002
 
 
 class Pool:
@@ -64,7 +66,7 @@ class Pool:
                 await asyncio.sleep(_BUSY_S)
         if not self._refill_due:
             self._refill_due = True
-            self.loop.call_soon(self._refill)
+            self.loop.call_later(_REFILL_S, self._refill)
         live = LiveWorker(
             self.loop,
             worker,

@@ -8,7 +8,6 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from .catalog import CatalogCache, CatalogView, is_control
 from .executor import DIRECT, Call, Executor, Extension, GuestError
 from .guard import guard_payload
 from .inputs import BadInput, read_exec, read_wait
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from .activation import Activation
+    from .catalog import CatalogCache, CatalogView
     from .config import CodeModeConfig
     from .debug import Debug
     from .engine import Pool
@@ -94,9 +94,8 @@ class CodeModeRun:
         self._visible_names = frozenset(visible)
         self._surface: tuple[ModelTool, ...] | None = None
         self._set_tools(tools)
-        native = {tool.name for tool in self._view.tools if tool.is_native}
         for name in visible:
-            if name not in native:
+            if name not in self._view.native:
                 raise ValueError(f"visible: {name!r} is no native tool of this run")
         host.debug.log(
             "run", engaged=self.engaged, reason=activation.reason, modelTools=self._visible
@@ -173,15 +172,9 @@ class CodeModeRun:
         self._view = view
         self._surface = None
         names = (EXEC, WAIT)
-        direct = {
-            tool.name: tool
-            for tool in view.tools
-            if not is_control(tool)
-            and tool.name not in names
-            and (tool.direct_only or (tool.is_native and tool.name in self._visible_names))
-        }
-        self._direct = dict(sorted(direct.items()))
-        self._visible = (*names, *sorted(direct))
+        shown = view.shown(self._visible_names)
+        self._direct = {name: tool for name, tool in shown.items() if name not in names}
+        self._visible = (*names, *self._direct)
 
     # Calls of the model
 

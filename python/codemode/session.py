@@ -62,7 +62,9 @@ class CodeMode:
         )
 
     async def __aenter__(self) -> CodeMode:
-        """Gives itself."""
+        """Gives itself; where code mode is on, processes start while tools are prepared."""
+        if self.config.enabled is True:
+            self._start_early()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -108,6 +110,7 @@ class CodeMode:
         for item in given:
             if not isinstance(item, Tool):
                 raise TypeError(f"tools: {type(item).__name__} is no Tool; use @tool or Tool(...)")
+        more = tuple(extensions)
         merged = self.config if config is None else self.config.merge(config)
         run = CodeModeRun(
             self._host,
@@ -117,13 +120,13 @@ class CodeMode:
             activation=decide(
                 merged,
                 model=model,
-                has_tools=bool(given or tuple(extensions)) and not tools_disabled,
+                has_tools=bool(given or more) and not tools_disabled,
                 extra=self._models,
             ),
             policy=policy,
             hooks=hooks,
             visible=tuple(visible),
-            extensions=tuple(extensions),
+            extensions=more,
             redactor=redactor,
         )
         self._runs.add(run)

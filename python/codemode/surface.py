@@ -181,7 +181,7 @@ def _tools_text(view: CatalogView) -> str:
         _EXAMPLE,
     ]
     # The last line of the index says how many tools it leaves out, and how to find them.
-    index, shown, _ = view.index.quick_index(QUICK_INDEX_BUDGET)
+    index, shown, _ = view.quick_index(QUICK_INDEX_BUDGET)
     if shown:
         text.append(
             "After -> is what callValue gives. -> ? means that the form is unknown: return the "
