@@ -257,7 +257,7 @@ fn record(args: &Args) -> Result<Js, Refused> {
     }
     let values = input.values();
     let mut request = Request { id: 0, op, target, input: input.into_bytes() };
-    let size = request.size();
+    let size = request.size(values);
     if vm::cell(|c| c.calls.values().map(|call| call.size).sum::<usize>()) + size > MAX_HELD {
         return Err(Refused::Shape(format!(
             "the inputs of the nested calls that are outstanding would be over {MAX_HELD} bytes; await some of them first"

@@ -6,7 +6,7 @@
 //! `Suspend` is answered with `Image` or `Failed`.
 
 use crate::value::put_varint;
-use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, WireError};
+use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, VALUE_COST, WireError};
 
 /// Limits and clock of one leg of a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -302,9 +302,9 @@ impl Decoder<'_> {
 }
 
 impl Request {
-    /// Bytes that it takes of [`crate::MAX_HELD`].
-    pub fn size(&self) -> usize {
-        self.op.len() + self.target.len() + self.input.len()
+    /// What it takes of [`crate::MAX_HELD`] if its input is that many values.
+    pub fn size(&self, values: usize) -> usize {
+        self.op.len() + self.target.len() + self.input.len() + VALUE_COST * values
     }
 }
 
