@@ -260,7 +260,8 @@ class Cell:
         """Gets a worker, has it begin, and gives it with its first turn end.
 
         Until then the program has reached nothing outside, so if the zygote was lost (and all
-        workers with it) the same turn is run again with a new one.
+        workers with it) the same turn is run again with a new one; also if a worker fails that had
+        served an earlier cell.
         """
         while True:
             # Counted before: a loss that is noticed while a worker is chosen may be of that worker.
@@ -269,8 +270,13 @@ class Cell:
             try:
                 begin(live)
                 return live, await live.turn()
-            except RuntimeUnavailable:
+            except (RuntimeUnavailable, WorkerBroke) as error:
                 live.discard()
+                if live.kept and not self._gone():
+                    # What an earlier cell of this run may have left in it is none of this one's.
+                    continue
+                if isinstance(error, WorkerBroke):
+                    raise
                 if self._pool.lost == lost:
                     # The zygote's own end may show a moment after that of its workers.
                     await asyncio.sleep(_ZYGOTE_END_S)

@@ -84,6 +84,10 @@ class Scene:
         self.run: CodeModeRun
         self.results: dict[str, int] = {}
 
+    def renew(self) -> None:
+        """Begins another run."""
+        self.run = self._host.run([Tool(name="echo", execute=_echo)])
+
     async def play(self, legs: list[list[Lie]]) -> tuple[float, float]:
         """Runs the program; gives how late an answer was and how long the loop stood still."""
         self.fake.script = Script([list(leg) for leg in legs])
@@ -108,7 +112,7 @@ class Scene:
     async def check(self, legs: list[list[Lie]]) -> None:
         """Plays, and looks at what is left."""
         # A run keeps its trajectory as long as it lives.
-        self.run = self._host.run([Tool(name="echo", execute=_echo)])
+        self.renew()
         late, stall = await self.play(legs)
         for _ in range(4):
             if late < LATE_S and stall < STALL_S:
@@ -266,6 +270,38 @@ def test_large_lies_take_no_memory_and_no_time(
     before = resident(row="VmHWM")
     loop.do(scene.check([lies]))
     assert resident(row="VmHWM") < before + 160 * MIB
+
+
+REUSABLE = {
+    "and dies": [Lie(0, "instead", frames.finished(1)[:-1] + b"\1")],
+    "and babbles": [Lie(0, "instead", frames.finished(1)[:-1] + b"\1" + frames.frame(0x7F))],
+    "and has begun to answer": [
+        Lie(0, "instead", frames.finished(1)[:-1] + b"\1" + frames.finished(2)[:5])
+    ],
+}
+
+
+@pytest.mark.parametrize("leg", REUSABLE.values(), ids=REUSABLE.keys())
+@pytest.mark.req("saf.2", "saf.4", "exe.16")
+def test_a_worker_that_only_claims_to_be_reusable_costs_no_exec(
+    stage: tuple[Loop, Scene], leg: list[Lie]
+) -> None:
+    loop, scene = stage
+
+    async def once() -> None:
+        scene.fake.script = Script([leg])
+        result = await scene.run.exec({"code": PROGRAM})
+        assert isinstance(result, Completed), result
+        assert result.value == 1
+        result = await scene.run.exec({"code": PROBE})
+        if not isinstance(result, Failed) or result.code != "timeout":
+            assert isinstance(result, Completed), result
+            assert result.value == PROBE_VALUE
+
+    loop.do(scene.check([]))
+    scene.renew()
+    for _ in range(5):
+        loop.do(once())
 
 
 @pytest.mark.req("saf.4")
