@@ -66,6 +66,8 @@ class Image:
 
 
 class FakeWorker:
+    kept = False
+
     def __init__(self, script: Script, deadline: float) -> None:
         self.script = script
         self.deadline = deadline

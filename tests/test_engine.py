@@ -60,7 +60,11 @@ async def test_workers_are_ready_before_they_are_asked_for() -> None:
     assert isinstance(live, LiveWorker)
     live.discard()
     live.discard()
-    await asyncio.sleep(0)
+    assert len(held.pool._ready) == 1
+    for _ in range(5_000):
+        if len(held.pool._ready) == 2:
+            break
+        await asyncio.sleep(0.001)
     assert len(held.pool._ready) == 2
     held.release()
 

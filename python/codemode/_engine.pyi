@@ -283,7 +283,7 @@ class Suspended:
 
     @property
     def request_sizes(self) -> list[int]:
-        """Bytes of each of `requests`, as it came."""
+        """Bytes of each of `requests`, as it came, and 32 more for each value in it."""
 
     @property
     def output(self) -> list[dict[str, object]]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("codemode")
 
 MAX_OUTSTANDING = 4_096
-# What the inputs of outstanding calls may take, encoded. The guest is told at the same limit.
+# What the inputs of outstanding calls may take: encoded bytes, and some for each value in them. The
+# guest is told at the same limit.
 MAX_HELD_BYTES = 64 << 20
 _SHOWN_CALLS = 32
 _JOIN_S = 1.0
@@ -94,7 +95,7 @@ class Calls:
 
         Args:
             requests: `(number, op, target, input)`, hostile input.
-            sizes: Bytes of each, as it came.
+            sizes: What each takes of `MAX_HELD_BYTES`.
 
         Raises:
             CallsRefused: Numbers that do not ascend, an unknown operation, too many calls.

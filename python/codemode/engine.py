@@ -55,7 +55,9 @@ class Pool:
         Raises:
             RuntimeUnavailable: The reason: platform, missing binary, confinement, …
         """
-        worker = self._take_kept(owner) or self._take_ready()
+        worker = self._take_kept(owner)
+        kept = worker is not None
+        worker = worker or self._take_ready()
         while worker is None:
             try:
                 worker = self._fork()
@@ -76,6 +78,7 @@ class Pool:
             deadline=deadline,
         )
         live.generation = self._lost
+        live.kept = kept
         return live
 
     def give_back(self, owner: object, live: LiveWorker) -> None:

@@ -235,7 +235,8 @@ class Cell:
         """Gets a worker, has it begin, and gives it with what ends the leg (see `Leg.end`).
 
         In its first turn the program has reached nothing outside, so if the zygote was lost then
-        (and all workers with it) the same turn is run again with a new one.
+        (and all workers with it) the same turn is run again with a new one; also if a worker fails
+        that had served an earlier cell.
         """
         while True:
             # Counted before: a loss that is noticed while a worker is chosen may be of that worker.
@@ -253,9 +254,12 @@ class Cell:
             try:
                 begin(live)
                 return live, await leg.end()
-            except RuntimeUnavailable:
+            except (RuntimeUnavailable, WorkerBroke) as error:
                 live.discard()
-                if leg.turns:
+                if live.kept and not (leg.turns or self._gone()):
+                    # What an earlier cell of this run may have left in it is none of this one's.
+                    continue
+                if leg.turns or isinstance(error, WorkerBroke):
                     raise
                 if self._pool.lost == lost:
                     # The zygote's own end may show a moment after that of its workers.

@@ -66,6 +66,7 @@ class LiveWorker:
         "_worker",
         "_writing",
         "generation",
+        "kept",
     )
 
     def __init__(
@@ -99,6 +100,8 @@ class LiveWorker:
         self._writing = False
         # Which zygote it came from, counted by those that were lost before.
         self.generation = 0
+        # It has served another cell before.
+        self.kept = False
         module = engine()
         self._died = module.WorkerDied
         self._fetch_type = module.Fetch

@@ -73,6 +73,24 @@ async def test_inputs_of_calls_that_wait_are_bounded() -> None:
     assert resident() < before + 200 * MIB
 
 
+@pytest.mark.req("saf.1", "saf.4")
+async def test_values_of_calls_that_wait_are_bounded() -> None:
+    before = resident()
+    result = await _run(
+        "const a = Array(1e5).fill({}); let said = '';"
+        "for (let i = 0; !said; i++) {"
+        "  tools.slow({a}).catch(e => (said = i + ' ' + e.message));"
+        "  await new Promise(f => setTimeout(f, 1));"
+        "} text(said); await yield_control()",
+        timeoutMs=20_000,
+    )
+    assert isinstance(result, Waiting), result
+    # Of 37 bytes each.
+    assert result.output[0]["text"].startswith("18 ")
+    assert "67108864 bytes" in result.output[0]["text"]
+    assert resident() < before + 300 * MIB
+
+
 @pytest.mark.req("gst.4", "cat.7")
 async def test_a_large_table_crosses() -> None:
     async def total(given: Any, _: Any) -> int:

@@ -56,10 +56,18 @@ pub(crate) fn decode<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, P
 
 /// Reads `data`, which must be exactly one value.
 pub(crate) fn value<'py>(py: Python<'py>, data: &[u8]) -> Result<Bound<'py, PyAny>, DecodeError> {
+    counted(py, data).map(|(out, _)| out)
+}
+
+/// As [`value`]; and of how many values it is made.
+pub(crate) fn counted<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> Result<(Bound<'py, PyAny>, usize), DecodeError> {
     let mut reader = Reader { py, wire: Decoder::new(data), keys: Keys::default() };
     let out = reader.value(0)?;
     if reader.wire.is_done() {
-        Ok(out)
+        Ok((out, reader.wire.values()))
     } else {
         Err(WireError::Malformed("bytes after a value").into())
     }

@@ -15,6 +15,8 @@ mod control;
 #[cfg(target_os = "linux")]
 mod fate;
 #[cfg(target_os = "linux")]
+mod reply;
+#[cfg(target_os = "linux")]
 mod stream;
 #[cfg(target_os = "linux")]
 mod supervisor;

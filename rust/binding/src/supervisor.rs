@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use codemode_wire::{FromWorker, Request, Resume, Settlement, Start, ToWorker};
+use codemode_wire::{FromWorker, Resume, Settlement, Start, ToWorker};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -123,7 +123,7 @@ impl<'py> Uncollected<'py> {
 
     fn begin(py: Python<'py>, frame: &FromWorker<'_>) -> PyResult<Self> {
         let inputs = match frame {
-            FromWorker::Suspended(s) => s.requests.iter().map(Request::size).sum(),
+            FromWorker::Suspended(s) => s.requests.iter().map(|r| r.input.len()).sum(),
             _ => 0,
         };
         if inputs + frame.text_len() < Self::LARGE {

@@ -125,19 +125,22 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) fn to_python(py: Python<'_>, frame: FromWorker<'_>) -> PyResult<Py<PyAny>> {
     Ok(match frame {
-        FromWorker::Suspended(s) => Py::new(
-            py,
-            Suspended {
-                request_sizes: s.requests.iter().map(wire::Request::size).collect(),
-                requests: requests(py, s.requests)?,
-                output: output(py, &s.output)?,
-                output_used: s.output_used,
-                timer_ms: s.timer_ms,
-                yielded: s.yielded,
-                main_settled: s.main_settled,
-            },
-        )?
-        .into_any(),
+        FromWorker::Suspended(s) => {
+            let (requests, request_sizes) = requests(py, s.requests)?;
+            Py::new(
+                py,
+                Suspended {
+                    requests,
+                    request_sizes,
+                    output: output(py, &s.output)?,
+                    output_used: s.output_used,
+                    timer_ms: s.timer_ms,
+                    yielded: s.yielded,
+                    main_settled: s.main_settled,
+                },
+            )?
+            .into_any()
+        }
         FromWorker::Finished(f) => Py::new(
             py,
             Finished {
@@ -175,12 +178,20 @@ fn value<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     decode::value(py, bytes).map_err(decode::DecodeError::into_protocol_error)
 }
 
-fn requests(py: Python<'_>, requests: Vec<wire::Request<'_>>) -> PyResult<Py<PyList>> {
+/// What is asked for, and what each takes of the host.
+fn requests(
+    py: Python<'_>,
+    requests: Vec<wire::Request<'_>>,
+) -> PyResult<(Py<PyList>, Vec<usize>)> {
     let list = PyList::empty(py);
+    let mut sizes = Vec::with_capacity(requests.len());
     for r in requests {
-        list.append((r.id, r.op, r.target, value(py, &r.input)?))?;
+        let (input, values) =
+            decode::counted(py, &r.input).map_err(decode::DecodeError::into_protocol_error)?;
+        sizes.push(r.size(values));
+        list.append((r.id, r.op, r.target, input))?;
     }
-    Ok(list.unbind())
+    Ok((list.unbind(), sizes))
 }
 
 fn output(py: Python<'_>, items: &[Cow<'_, [u8]>]) -> PyResult<Py<PyList>> {

@@ -286,8 +286,8 @@ fn record(args: &Args) -> Result<Js, Refused> {
     }
     let values = input.values();
     let mut request = Request { id: 0, op, target, input: input.into_bytes().into() };
-    let size = request.size();
-    if vm::cell(|c| c.calls.values().map(|call| call.size).sum::<usize>()) + size > MAX_HELD {
+    let size = request.size(values);
+    if vm::cell(|c| c.held).saturating_add(size) > MAX_HELD {
         return Err(Refused::Shape(format!(
             "the inputs of the nested calls that are outstanding would be over {MAX_HELD} bytes; await some of them first"
         )));
@@ -301,6 +301,7 @@ fn record(args: &Args) -> Result<Js, Refused> {
         c.last_call += 1;
         let [resolve, reject] = functions;
         c.calls.insert(c.last_call, Call { resolve, reject, error, size });
+        c.held += size;
         // A getter of the input may have made calls of its own meanwhile.
         c.request_bytes += request.target.len() + request.input.len();
         c.turn_values += values;

@@ -28,6 +28,8 @@ pub(crate) struct Call {
 pub(crate) struct Cell {
     pub(crate) last_call: u32,
     pub(crate) calls: BTreeMap<u32, Call>,
+    /// The sizes of all of them.
+    pub(crate) held: usize,
     pub(crate) yields: Vec<JSValue>,
     pub(crate) last_timer: u32,
     /// By due time (microseconds since the epoch) and id.
@@ -62,6 +64,7 @@ impl Cell {
     pub(crate) const EMPTY: Self = Self {
         last_call: 0,
         calls: BTreeMap::new(),
+        held: 0,
         yields: Vec::new(),
         last_timer: 0,
         timers: BTreeMap::new(),
@@ -208,6 +211,7 @@ impl Cell {
                 error: r.value()?,
                 size: usize::try_from(r.num()?).ok()?,
             };
+            cell.held = cell.held.checked_add(call.size)?;
             cell.calls.insert(id, call);
         }
         for _ in 0..r.count()? {

@@ -169,6 +169,7 @@ pub fn settle(settlements: &[Settlement]) -> FromWorker<'static> {
 
 fn settle_one(settlement: &Settlement) {
     let Some(call) = cell(|c| c.calls.remove(&settlement.id)) else { return };
+    cell(|c| c.held = c.held.saturating_sub(call.size));
     let (resolve, reject, made) =
         (Js::own(call.resolve), Js::own(call.reject), Js::own(call.error));
     let value = match values::decode(&settlement.value) {

@@ -98,6 +98,8 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
         assert!(failed.message.contains(words), "{words}: {}", failed.message);
     }
 
+    forged_images_are_read_or_refused(&image);
+
     let turn = start("const big = 'x'.repeat(12 << 20); await yield_control(); return big.length");
     assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
     let FromWorker::Failed(failed) = engine::suspend() else { panic!("an image over the limit") };
@@ -105,4 +107,56 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
         (failed.code.as_str(), failed.limit.as_str()),
         ("snapshot_limit_exceeded", "snapshot")
     );
+}
+
+/// A short form of the fuzz target `images`: counts, compressed bytes and tables that are changed
+/// anywhere, with a checksum that fits.
+fn forged_images_are_read_or_refused(image: &[u8]) {
+    const SAME: usize = 40;
+    const HEAD: usize = 72;
+    let forge = |counts: &[u8], packed: &[u8]| {
+        let sum = xxhash_rust::xxh3::xxh3_64(packed).to_le_bytes();
+        [&image[..SAME], counts, &sum, packed].concat()
+    };
+    let word = |at: usize| {
+        u64::from_le_bytes(image[SAME + at * 8..][..8].try_into().expect("eight bytes")) as usize
+    };
+    let (counts, packed) = (&image[SAME..HEAD - 8], &image[HEAD..]);
+    assert_eq!(engine::inspect(&forge(counts, packed)), Ok(()));
+    let raw = lz4_flex::block::decompress(packed, word(2)).expect("own image");
+    let tables = raw[word(0) * 4..][..word(1)].to_vec();
+    let mut state = 1_u64;
+    let mut chance = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut refused = 0;
+    for round in 0..3000 {
+        let (mut counts, mut packed, mut tables) =
+            (counts.to_vec(), packed.to_vec(), tables.clone());
+        match round % 3 {
+            0 => {
+                let at = chance(counts.len());
+                counts[at] ^= 1 << chance(8);
+            }
+            1 => {
+                let at = chance(packed.len());
+                packed[at] ^= 1 << chance(8);
+                packed.truncate(packed.len() - chance(2) * chance(packed.len()));
+            }
+            _ => {
+                for _ in 0..=chance(3) {
+                    let at = chance(tables.len());
+                    tables[at] = [0, 1, 0x7f, 0xff][chance(4)];
+                }
+                tables.truncate(tables.len() - chance(2) * chance(tables.len()));
+                let len = (tables.len() as u64).to_le_bytes();
+                counts = [&[0; 8][..], &len, &len].concat();
+                packed = lz4_flex::block::compress(&tables);
+            }
+        }
+        refused += usize::from(engine::inspect(&forge(&counts, &packed)).is_err());
+    }
+    assert!(refused > 1000, "{refused}");
 }

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::value::put_varint;
-use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, WireError};
+use crate::{Decoder, MAX_ITEMS, MAX_OUTSTANDING, MAX_TARGET, MAX_VALUES, VALUE_COST, WireError};
 
 /// Limits and clock of one leg of a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -328,9 +328,9 @@ pub fn image_head(uncompressed: u64, len: usize) -> Vec<u8> {
 }
 
 impl Request<'_> {
-    /// Bytes that it takes of [`crate::MAX_HELD`].
-    pub fn size(&self) -> usize {
-        self.op.len() + self.target.len() + self.input.len()
+    /// What it takes of [`crate::MAX_HELD`] if its input is that many values.
+    pub fn size(&self, values: usize) -> usize {
+        self.op.len() + self.target.len() + self.input.len() + VALUE_COST * values
     }
 }
 

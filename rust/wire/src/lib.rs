@@ -43,7 +43,11 @@ pub const MAX_VALUES: usize = 1 << 19;
 /// Longest operation, target of a call, or argument of a question, in bytes.
 pub const MAX_TARGET: usize = 64 << 10;
 
-/// Most that the inputs and targets of the calls which a cell has outstanding may take, in bytes.
+/// What the host is taken to need for each value of an input besides its bytes, in bytes.
+pub const VALUE_COST: usize = 32;
+
+/// Most that the inputs and targets of the calls which a cell has outstanding may take, in bytes, with
+/// [`VALUE_COST`].
 pub const MAX_HELD: usize = 64 << 20;
 
 /// Most that the output items of one leg may take, in bytes of wire, under this limit of bytes of

@@ -274,6 +274,11 @@ impl<'a> Decoder<'a> {
         self.at
     }
 
+    /// How many values were read, those inside of others counted.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
     /// Refuses more values than that.
     pub(crate) fn with_most(self, most: usize) -> Self {
         Self { most, ..self }

@@ -256,7 +256,7 @@ fn what_one_frame_may_become_is_bounded() {
         FromWorker::decode(&FromWorker::Suspended(suspended).encode()[4..]).map(drop)
     };
     let half = many(MAX_VALUES / 2 - 1);
-    assert!(turn(&[half.clone()], half.clone()).is_ok());
+    assert!(turn(std::slice::from_ref(&half), half.clone()).is_ok());
     // One value more, anywhere.
     for wrong in [turn(&[half.clone(), vec![0]], half.clone()), turn(&[], many(MAX_VALUES))] {
         assert_eq!(wrong, Err(WireError::Malformed("too many values in a frame")));
