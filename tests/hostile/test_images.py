@@ -51,7 +51,11 @@ def _host() -> CodeMode:
 
 
 async def _park(run: CodeModeRun, code: str = PROGRAM) -> Any:
-    result = await run.exec({"code": code})
+    for _ in range(10):
+        result = await run.exec({"code": code})
+        # Others may have the processor for as long as the deadline.
+        if not (isinstance(result, Failed) and result.code == "timeout"):
+            break
     assert isinstance(result, Waiting), result
     return STORE._slots[result.run_id].cell
 

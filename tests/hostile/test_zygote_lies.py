@@ -80,7 +80,7 @@ def _use(worker: Worker, peer: socket.socket) -> None:
 
 
 @pytest.mark.parametrize(
-    "examples", [30, pytest.param(5_000, marks=pytest.mark.slow)], ids=lambda n: f"{n} examples"
+    "examples", [15, pytest.param(5_000, marks=pytest.mark.slow)], ids=lambda n: f"{n} examples"
 )
 @pytest.mark.req("saf.4")
 def test_no_lie_of_a_zygote_harms_the_host(examples: int) -> None:
