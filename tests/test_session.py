@@ -542,7 +542,7 @@ async def test_a_killed_worker_is_runtime_unavailable_and_the_next_exec_works(
     make_run: Any,
 ) -> None:
     run = make_run([ECHO])
-    await run.exec(code("return 1"))
+    # A worker that has served before would be replaced without a word.
     running = asyncio.ensure_future(run.exec(code("while (true) {}")))
     await asyncio.sleep(0.05)
     (cell,) = run._cells

@@ -86,13 +86,21 @@ fn finish(main: JSValue) -> FromWorker<'static> {
         out = Encoder::new();
         encoded = values::encode_prefix(value.raw(), &mut out, room);
         let mut whole = Encoder::counter();
-        if values::encode(value.raw(), &mut whole, u64::MAX).is_ok() {
-            let omitted = whole.json_len().saturating_sub(out.json_len());
-            if omitted > 0 {
-                warn(vec![format!(
-                    "the value was cut at the output limit: {omitted} bytes of JSON omitted"
-                )]);
+        let omitted = match values::encode(value.raw(), &mut whole, u64::MAX) {
+            Ok(_) => whole.json_len().saturating_sub(out.json_len()).to_string(),
+            // Too much to be measured.
+            Err(Refused::Shape(_) | Refused::Budget) => {
+                format!("more than {}", whole.json_len().saturating_sub(out.json_len()))
             }
+            Err(Refused::Thrown) => {
+                drop(take_exception());
+                "some".into()
+            }
+        };
+        if omitted != "0" {
+            warn(vec![format!(
+                "the value was cut at the output limit: {omitted} bytes of JSON omitted"
+            )]);
         }
     }
     if stopped() {
