@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -114,6 +115,36 @@ async def _calls(rounds: int, code: str, answer: Any, calls: int) -> float:
         assert await value_of(run, code) == answer
         empty = await median_ms(lambda: run.exec({"code": "return 1"}), rounds)
         return (await median_ms(lambda: run.exec({"code": code}), rounds) - empty) / calls * 1e3
+
+
+_ECHO = """
+import os, sys
+fd = int(sys.argv[1])
+while got := os.read(fd, 1):
+    os.write(fd, got)
+"""
+
+
+async def hop(rounds: int) -> float:
+    """What the system takes of each awaited call at least: two changes of process, seen by a loop."""
+    here, there = socket.socketpair()
+    here.setblocking(False)
+    loop = asyncio.get_running_loop()
+    echo = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-S", "-c", _ECHO, str(there.fileno())), pass_fds=[there.fileno()]
+    )
+    there.close()
+
+    async def many() -> None:
+        for _ in range(500):
+            await loop.sock_sendall(here, b"x")
+            assert await loop.sock_recv(here, 1) == b"x"
+
+    await many()
+    taken = await median_ms(many, rounds)
+    here.close()
+    await echo.wait()
+    return taken / 500 * 1e3
 
 
 async def call_sequential(rounds: int) -> float:

@@ -78,6 +78,7 @@ ROWS: tuple[Row, ...] = tuple(
         ),
         ("exec", "exec `return 1+1`, warm", "ms", 0.35, ours.exec_warm),
         ("throughput", "exec throughput", "1/s", 2500, ours.throughput),
+        ("hop", "a byte to another process and back, for comparison", "µs", None, ours.hop),
         ("call", "awaited tool call, one after the other", "µs", 60, ours.call_sequential),
         ("call_batch", "awaited tool call, each in batches of 16", "µs", 25, ours.call_batch),
         ("bytes", "small cell suspended: bytes kept", "B", 9000, _suspension("bytes")),
