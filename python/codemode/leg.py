@@ -102,6 +102,8 @@ class Leg:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
         self._end: asyncio.Future[Any] = loop.create_future()
+        # Nobody awaits it if the worker is lost before it was sent anything.
+        self._end.add_done_callback(_seen)
         live.listen(self._on_turn, self._on_fail)
         # Who hears of it while no leg is driven.
         self._outside = calls.on_ready
@@ -200,3 +202,8 @@ class Leg:
             self._alarm.cancel()
         self._alarm_at = at
         self._alarm = self._loop.call_later(max(at - now, MIN_TIMER_S), self._on_alarm)
+
+
+def _seen(end: asyncio.Future[Any]) -> None:
+    if not end.cancelled():
+        end.exception()

@@ -156,6 +156,8 @@ class LiveWorker:
         Raises:
             WorkerLate, RuntimeUnavailable, WorkerBroke: See `listen`.
         """
+        if self._error is not None:
+            raise self._error
         image: asyncio.Future[Any] = self._loop.create_future()
         self.listen(
             lambda turn: None if image.done() else image.set_result(turn),
