@@ -47,11 +47,19 @@ def build(log: Path) -> Path:
     """Builds the worker; what it finds goes to files that begin with `log`."""
     place = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "sanitize"
     flags = "-O2 -g1 -fsanitize=address -fno-omit-frame-pointer -DFORCE_GC_AT_MALLOC"
+    # The build compiles the engine for itself as well, for the prelude; that one is left as it is.
+    compiler = place / "cc"
+    place.mkdir(parents=True, exist_ok=True)
+    compiler.write_text(
+        f'#!/bin/sh\ncase "$*" in\n*/{TARGET}/*) exec cc "$@" {flags} ;;\nesac\nexec cc "$@"\n',
+        "utf-8",
+    )
+    compiler.chmod(0o755)
     command = ["cargo", "build", "--locked", "-p", "codemode-worker", "--target", TARGET]
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(place),
-        f"CFLAGS_{TARGET.replace('-', '_')}": flags,
+        f"CC_{TARGET.replace('-', '_')}": str(compiler),
         "RUSTFLAGS": "--cfg codemode_sanitize -C link-arg=-fsanitize=address",
         "CODEMODE_SANITIZE_LOG": str(log),
     }
