@@ -72,7 +72,6 @@ class Calls:
         self._run_tasks = tasks
         self.on_ready = on_ready
         self._open: dict[int, Call] = {}
-        self._sizes: dict[int, int] = {}
         self._held = 0
         self._queue: deque[Call] = deque()
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -116,9 +115,9 @@ class Calls:
                 arguments=value,
                 parent_call_id=self._call_id,
                 replay_safe_only=self._restart_safe,
+                size=size,
             )
             self._open[number] = call
-            self._sizes[number] = size
             self._queue.append(call)
         self._dispatch()
 
@@ -172,8 +171,8 @@ class Calls:
             await asyncio.wait(running, timeout=_JOIN_S)
 
     def _close(self, call: Call) -> None:
-        self._open.pop(call.number, None)
-        self._held -= self._sizes.pop(call.number, 0)
+        if self._open.pop(call.number, None) is not None:
+            self._held -= call.size
 
     def _dispatch(self) -> None:
         while self._queue and self._in_flight < self._limit:

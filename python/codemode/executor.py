@@ -67,6 +67,7 @@ class Call:
         arguments: Decoded input.
         tool: Catalog id once resolved, before that the target.
         state: `queued`, `running`, `approval` or `done`.
+        size: What it takes of the host while it is outstanding, bytes.
         status: `running`, then `ok` or `error`.
         created: `time.monotonic()` when it was made.
         context: What its tool got, while it runs.
@@ -83,6 +84,7 @@ class Call:
         "op",
         "parent_call_id",
         "replay_safe_only",
+        "size",
         "state",
         "status",
         "target",
@@ -98,9 +100,11 @@ class Call:
         arguments: Any,
         parent_call_id: str,
         replay_safe_only: bool,
+        size: int = 0,
     ) -> None:
         """See the class."""
         self.number = number
+        self.size = size
         self.call_id = f"{parent_call_id}:{number}"
         self.parent_call_id = parent_call_id
         self.op = op
@@ -278,8 +282,7 @@ class Executor:
         )
         try:
             result = tool.execute(arguments, context)
-            # `isawaitable` takes longer than many a tool.
-            if type(result) is CoroutineType or inspect.isawaitable(result):
+            if _is_awaitable(result):
                 result = await result
         except (GuestError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
@@ -408,8 +411,13 @@ def _is_being_cancelled() -> bool:
     return cancelling is None or cancelling() > 0
 
 
+def _is_awaitable(value: Any) -> bool:
+    # `isawaitable` takes longer than many a tool.
+    return type(value) is CoroutineType or inspect.isawaitable(value)
+
+
 async def _maybe(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+    return await value if _is_awaitable(value) else value
 
 
 def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
