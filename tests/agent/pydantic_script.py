@@ -1,11 +1,14 @@
-"""A model for agents of pydantic-ai that follows a script."""
+"""A model for agents of pydantic-ai that follows a script, and tools for them."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic_ai import Agent
+from pydantic import BaseModel
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.exceptions import ModelRetry
 from pydantic_ai.messages import (
     ModelMessage,
     ModelResponse,
@@ -67,3 +70,25 @@ async def outcome(code: str, given: Any, **options: Any) -> tuple[str, Any]:
     return part.outcome, part.content if isinstance(part.content, dict) else json.loads(
         str(part.content)
     )
+
+
+@dataclass
+class Deps:
+    port: str
+
+
+class Ship(BaseModel):
+    id: str
+    paid: bool
+
+
+async def list_ships(ctx: RunContext[Deps], limit: int = 3) -> list[Ship]:
+    """Lists ships of the port."""
+    return [Ship(id=f"{ctx.deps.port}{n}", paid=n % 2 == 0) for n in range(limit)]
+
+
+def pay(ctx: RunContext[Deps], ship_id: str) -> str:
+    """Pays for a ship."""
+    if not ship_id:
+        raise ModelRetry("give an id")
+    return f"paid {ship_id} in {ctx.tool_call_id}"

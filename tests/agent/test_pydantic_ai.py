@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,9 +12,8 @@ from tests.agent.adapter_tools import CODE, QUICK, SHOWN, TOOLS, Slow
 from codemode import CodeMode
 
 pytest.importorskip("pydantic_ai")
-from pydantic import BaseModel
 from pydantic_ai import Agent, RunContext, Tool
-from pydantic_ai.exceptions import ModelRetry, UserError
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ToolReturnPart,
 )
@@ -23,7 +21,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import DeferredToolRequests
 from pydantic_ai.toolsets import FunctionToolset
-from tests.agent.pydantic_script import Script, program, wait
+from tests.agent.pydantic_script import Deps, Script, list_ships, pay, program, wait
 
 from codemode.adapters.pydantic_ai import (
     CodeModeCapability,
@@ -79,28 +77,6 @@ async def test_the_test_model_can_call_everything_that_is_shown() -> None:
 
 
 # An agent's own tools behind exec
-
-
-@dataclass
-class Deps:
-    port: str
-
-
-class Ship(BaseModel):
-    id: str
-    paid: bool
-
-
-async def list_ships(ctx: RunContext[Deps], limit: int = 3) -> list[Ship]:
-    """Lists ships of the port."""
-    return [Ship(id=f"{ctx.deps.port}{n}", paid=n % 2 == 0) for n in range(limit)]
-
-
-def pay(ctx: RunContext[Deps], ship_id: str) -> str:
-    """Pays for a ship."""
-    if not ship_id:
-        raise ModelRetry("give an id")
-    return f"paid {ship_id} in {ctx.tool_call_id}"
 
 
 @pytest.mark.req("srf.1", "cat.8", "tel.3")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,10 +12,9 @@ from tests.agent.adapter_tools import QUICK
 from codemode import CallEvent, Hooks
 
 pytest.importorskip("pydantic_ai")
-from pydantic import BaseModel
 from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.capabilities import HandleDeferredToolCalls
-from pydantic_ai.exceptions import ApprovalRequired, ModelRetry, UsageLimitExceeded
+from pydantic_ai.exceptions import ApprovalRequired, UsageLimitExceeded
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -26,7 +24,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.tools import DeferredToolRequests, ToolDenied
-from tests.agent.pydantic_script import Script, outcome, program, wait
+from tests.agent.pydantic_script import Deps, Script, list_ships, outcome, pay, program, wait
 
 from codemode.adapters.pydantic_ai import (
     CodeModeCallEvent,
@@ -35,28 +33,6 @@ from codemode.adapters.pydantic_ai import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-
-@dataclass
-class Deps:
-    port: str
-
-
-class Ship(BaseModel):
-    id: str
-    paid: bool
-
-
-async def list_ships(ctx: RunContext[Deps], limit: int = 3) -> list[Ship]:
-    """Lists ships of the port."""
-    return [Ship(id=f"{ctx.deps.port}{n}", paid=n % 2 == 0) for n in range(limit)]
-
-
-def pay(ctx: RunContext[Deps], ship_id: str) -> str:
-    """Pays for a ship."""
-    if not ship_id:
-        raise ModelRetry("give an id")
-    return f"paid {ship_id} in {ctx.tool_call_id}"
 
 
 async def approved() -> str:
