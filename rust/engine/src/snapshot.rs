@@ -166,9 +166,7 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
         }
         let mut page = *arena::page(start);
         if let Some(original) = original {
-            for (word, was) in page.iter_mut().zip(original) {
-                *word ^= was;
-            }
+            combine(&mut page, original);
         }
         // Blocks begin and end at whole words.
         free.of_page(start, |from, to| page[from / 8..to / 8].fill(0));
@@ -207,6 +205,13 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
         at.copy_from_slice(&word.to_le_bytes());
     }
     Ok((image, size(count)))
+}
+
+/// Turns a page into how it differs from `original`, and back.
+fn combine(page: &mut Page, original: &Page) {
+    for (word, was) in page.iter_mut().zip(original) {
+        *word ^= was;
+    }
 }
 
 /// The LZ4 block of `body`, which is always shorter; none if it is not worth it.
@@ -317,9 +322,7 @@ pub(crate) fn restore(image: &[u8]) -> Result<Vec<u8>, RestoreError> {
         let page = arena::page_mut(BASE + number * PAGE);
         rest = pack::unpack(rest, page).ok_or(RestoreError::Damaged)?;
         if let Some(original) = pristine.get(number) {
-            for (word, was) in page.iter_mut().zip(original) {
-                *word ^= was;
-            }
+            combine(page, original);
         }
     }
     Ok(body.tables().to_vec())

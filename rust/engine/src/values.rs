@@ -72,9 +72,7 @@ struct Walk<'a> {
 
 /// Writes `value` to `out`; fails once `out` holds more than `budget` bytes of JSON.
 pub(crate) fn encode(value: JSValue, out: &mut Encoder, budget: u64) -> Result<Notes, Refused> {
-    let most = vm::cell(|c| MAX_VALUES.saturating_sub(RESERVE + c.turn_values));
-    let mut walk =
-        Walk { out, budget, most, notes: Notes::default(), path: Vec::new(), truncate: false };
+    let mut walk = Walk::new(out, budget, false);
     walk.value(value, None)?;
     walk.check()?;
     Ok(walk.notes)
@@ -87,14 +85,17 @@ pub(crate) fn encode_prefix(
     out: &mut Encoder,
     budget: u64,
 ) -> Result<Notes, Refused> {
-    let most = vm::cell(|c| MAX_VALUES.saturating_sub(RESERVE + c.turn_values));
-    let mut walk =
-        Walk { out, budget, most, notes: Notes::default(), path: Vec::new(), truncate: true };
+    let mut walk = Walk::new(out, budget, true);
     walk.value(value, None)?;
     Ok(walk.notes)
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(out: &'a mut Encoder, budget: u64, truncate: bool) -> Self {
+        let most = vm::cell(|c| MAX_VALUES.saturating_sub(RESERVE + c.turn_values));
+        Self { out, budget, most, notes: Notes::default(), path: Vec::new(), truncate }
+    }
+
     fn check(&self) -> Result<(), Refused> {
         if vm::stopped() {
             return Err(Refused::Thrown);
