@@ -7,6 +7,7 @@ use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
 use oxc_span::SourceType;
 
+use crate::blanks;
 use crate::cell;
 use crate::exports;
 use crate::fence::{self, Fence};
@@ -242,6 +243,10 @@ impl<'t> Reader<'t> {
         if findings.type_arguments && typescript {
             let message = "Type arguments are TypeScript".into();
             return Err(Failure::Syntax(SyntaxError { message, offset: 0 }));
+        }
+        let blanks = blanks::edits(cell, &draft.text);
+        if !blanks.is_empty() {
+            return self.javascript(&draft.edited(&blanks), typescript);
         }
         let edits = if findings.returns { Vec::new() } else { cell::result_edits(cell) };
         let edited;

@@ -271,7 +271,7 @@ const PIECES: &[&str] = &[
     "+", "-", "/", "*", "`", "${", "'", "\"", "\\", "\n", "\r", " ",
     "//", "/*", "*/", "<!--", "-->", "```", "~~~", "1", "0x1", "if", "else", "for",
     "of", "in", "while", "do", "yield", "new", "typeof", "import", "export", "default", "require", "ls",
-    "-la", "git", "#!", "$", "é", "😀", "\u{2028}", "“", ": number", "<T>", "as any", "!",
+    "-la", "git", "#!", "$", "é", "😀", "\u{2028}", "\u{a0}", "“", ": number", "<T>", "as any", "!",
     "enum", "namespace", "interface", "type", "@", "#x", "static", "get", "try", "catch", "finally", "throw",
     "with", "using", "super", "new.target", "arguments", "\\n", "\\u0061", "\0", "import.meta", "...", "**", "??=",
     "'use strict'", "async () => {", "})",

@@ -45,6 +45,7 @@ fn gst_5_a_throw_is_located_in_the_text_that_was_sent() {
         "async function main() {\n  const a = 1;\n  throw new Error('x');\n}",
         "const a = 1;\\nthrow new Error('x');",
         "#!/usr/bin/env node\nthrow new Error('x')",
+        "let a\u{a0}= 1; // c\u{2028}a = 2;\u{2029} /* \u{2028} */ throw\u{3000}new Error('x')",
     ];
     for code in cells {
         assert_eq!(thrown_at(code, JAVASCRIPT), Some(find(code, "Error('x'")), "{code}");

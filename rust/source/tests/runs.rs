@@ -61,6 +61,52 @@ fn exe_5_the_body_of_an_async_function_runs() {
     );
 }
 
+/// Every blank and line end of the language, wherever it may stand.
+#[test]
+fn exe_5_blanks_that_are_not_ascii_are_blanks() {
+    let blanks = "\u{a0}\u{1680}\u{2003}\u{200a}\u{202f}\u{205f}\u{3000}\u{feff}";
+    for blank in blanks.chars() {
+        let cells = [
+            ("async_function_f(){ return 4 }; return f_()", "4"),
+            ("return_4", "4"),
+            ("const_f = _x_=>_x + 1; return f(3)", "4"),
+            ("const_f = (_x_)=>_x + 1; return f(3)", "4"),
+            ("const_[a]_=_[4]; return a", "4"),
+            ("let_{_a_}_=_{ a: 4 }; return a", "4"),
+            ("const o = { get_x() { return 4 }, async_*_g() {} }; return o_._x", "4"),
+            ("for (let_x_of_[4]) return x", "4"),
+            ("for (const k_in_{ b: 1 }) return k", "\"b\""),
+            ("class_A { static_x_=_4; static_async_f() {} }; return A.x", "4"),
+            ("_4_", "4"),
+            ("return '_'.length + `_${1}_`.length + /^_$/.test('_') // _", "5"),
+            ("if (true)_{ return (4) }", "4"),
+        ];
+        let cells: Vec<_> = cells
+            .iter()
+            .map(|(code, value)| (code.replace('_', &blank.to_string()), *value))
+            .collect();
+        let cells: Vec<_> = cells.iter().map(|(code, value)| (code.as_str(), *value)).collect();
+        check(&cells, JAVASCRIPT);
+        check(&cells, TYPESCRIPT);
+    }
+    for end in ["\n", "\r", "\r\n", "\u{2028}", "\u{2029}"] {
+        let cells = [
+            ("let a = 1 // c_a = 4 // d_return a", "4"),
+            ("let a = 1 /* c_ */ a = 4 /*_*/ return a", "4"),
+            ("-1 // _4", "4"),
+            ("let a = 1_--> html_return a", "1"),
+            ("let a = 1 <!-- html_return a", "1"),
+            ("let a = 1, b = 3_a_++b_return a + b", "5"),
+            ("return_4", "null"),
+            ("return '\\_'.length + (() => 4 // __)()", "4"),
+        ];
+        let cells: Vec<_> =
+            cells.iter().map(|(code, value)| (code.replace('_', end), *value)).collect();
+        let cells: Vec<_> = cells.iter().map(|(code, value)| (code.as_str(), *value)).collect();
+        check(&cells, JAVASCRIPT);
+    }
+}
+
 #[test]
 fn exe_5_a_trailing_expression_is_the_result() {
     check(
