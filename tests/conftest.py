@@ -3,12 +3,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from codemode import CodeMode, CodeModeConfig, CodeModeRun
 from codemode.engine import lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+# A check of a commit says the same each time. `--hypothesis-profile=default` searches on.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(params=["straight", "parked"])
