@@ -39,7 +39,7 @@ pub fn suspended(code: &str) -> Vec<u8> {
     let turn = engine::start(&start, |_| vec![7, 0, 0, 0, 0]);
     assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
     match engine::suspend() {
-        FromWorker::Image { bytes, .. } => bytes,
+        FromWorker::Image { bytes, .. } => bytes.into_owned(),
         other => panic!("no image: {other:?}"),
     }
 }

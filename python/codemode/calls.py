@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
+from .eager import start
 from .executor import Call, Executor, GuestError
 from .models import DispatchedCall, PendingCall, PendingState
 
@@ -79,6 +80,9 @@ class Calls:
         self._last_number = -1
         self._shown: deque[Call] = deque(maxlen=_SHOWN_CALLS)
         self._over = False
+        self._cancelled = False
+        self._dispatching = False
+        self._soon = False
 
     def __bool__(self) -> bool:
         """Whether something is outstanding."""
@@ -156,13 +160,9 @@ class Calls:
     def cancel(self) -> None:
         """Ends, and cancels what runs."""
         self.end()
+        self._cancelled = True
         for number, task in list(self._tasks.items()):
-            call = self._open.get(number)
-            if call is not None:
-                call.aborted = True
-                if call.context is not None:
-                    call.context.abort()
-            task.cancel()
+            self._cancel(self._open.get(number), task)
 
     async def join(self) -> None:
         """Waits for what runs, though not for ever."""
@@ -170,22 +170,54 @@ class Calls:
         if running:
             await asyncio.wait(running, timeout=_JOIN_S)
 
+    @staticmethod
+    def _cancel(call: Call | None, task: asyncio.Task[None]) -> None:
+        if call is not None:
+            call.aborted = True
+            if call.context is not None:
+                call.context.abort()
+        task.cancel()
+
     def _close(self, call: Call) -> None:
         if self._open.pop(call.number, None) is not None:
             self._held -= call.size
 
     def _dispatch(self) -> None:
-        while self._queue and self._in_flight < self._limit:
-            call = self._queue.popleft()
-            call.state = "running"
-            self._in_flight += 1
-            if call.op not in ("search", "describe"):
-                self._shown.append(call)
-                self.dispatched += 1
-            task = self._loop.create_task(self._serve(call))
-            self._tasks[call.number] = task
-            self._run_tasks.add(task)
-            task.add_done_callback(self._run_tasks.discard)
+        """Starts what may run, and lets the loop have its turn after as many as may run at once."""
+        if self._dispatching:
+            # A call that ended in its first step; the loop below goes on.
+            return
+        self._dispatching = True
+        try:
+            for _ in range(self._limit):
+                if not self._queue or self._in_flight >= self._limit:
+                    return
+                self._start(self._queue.popleft())
+        finally:
+            self._dispatching = False
+        if self._queue and self._in_flight < self._limit and not self._soon:
+            self._soon = True
+            self._loop.call_soon(self._on_soon)
+
+    def _on_soon(self) -> None:
+        self._soon = False
+        self._dispatch()
+
+    def _start(self, call: Call) -> None:
+        call.state = "running"
+        self._in_flight += 1
+        if call.op not in ("search", "describe"):
+            self._shown.append(call)
+            self.dispatched += 1
+        task = start(self._loop, self._serve(call))
+        if task.done():
+            return
+        self._tasks[call.number] = task
+        self._run_tasks.add(task)
+        task.add_done_callback(self._run_tasks.discard)
+        if self._cancelled:
+            # The tool itself has ended the cell.
+            self._cancel(call, task)
 
     async def _serve(self, call: Call) -> None:
         try:

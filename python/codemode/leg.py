@@ -140,7 +140,8 @@ class Leg:
             return
         if reason is not None:
             self._finish(reason)
-        else:
+        elif not self._end.done():
+            # A tool that ran meanwhile may have ended the cell.
             self._idle = True
             self._go_on()
 

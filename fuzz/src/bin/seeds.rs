@@ -29,20 +29,20 @@ fn hex(text: &str) -> Vec<u8> {
 fn frames(to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     let value = || hex(VALUE);
-    let settlements = vec![Settlement { id: 3, ok: true, value: vec![3, 4] }; 2];
+    let settlements = vec![Settlement { id: 3, ok: true, value: vec![3, 4].into() }; 2];
     let orders = [
         ToWorker::Start(Start { code: "1".into(), globals: value(), ..Start::default() }),
         ToWorker::Resume(Resume {
-            image: vec![1; 9],
+            image: vec![1; 9].into(),
             settlements: settlements.clone(),
             ..Resume::default()
         }),
         ToWorker::Settle(settlements),
         ToWorker::Suspend,
-        ToWorker::Data(value()),
+        ToWorker::Data(value().into()),
     ];
-    let request = Request { id: 1, op: "call".into(), target: "a".into(), input: value() };
-    let output = vec![value()];
+    let request = Request { id: 1, op: "call".into(), target: "a".into(), input: value().into() };
+    let output = vec![value().into()];
     let warnings = vec!["w".to_owned()];
     let turns = [
         FromWorker::Suspended(Suspended {
@@ -53,7 +53,7 @@ fn frames(to: &Path) -> std::io::Result<()> {
             ..Suspended::default()
         }),
         FromWorker::Finished(Finished {
-            value: value(),
+            value: value().into(),
             output: output.clone(),
             warnings: warnings.clone(),
             ..Finished::default()
@@ -65,7 +65,7 @@ fn frames(to: &Path) -> std::io::Result<()> {
             warnings,
             ..Failed::default()
         }),
-        FromWorker::Image { bytes: vec![7; 9], uncompressed: 4096 },
+        FromWorker::Image { bytes: vec![7; 9].into(), uncompressed: 4096 },
         FromWorker::Fetch(Fetch { kind: FetchKind::ApiRead, argument: "a".into() }),
     ];
     let mut stream = vec![3];
