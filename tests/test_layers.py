@@ -25,6 +25,7 @@ FLOW = [
     "surface",
     "guard",
     "policy",
+    "eager",
     "trajectory",
     "debug",
     "telemetry",

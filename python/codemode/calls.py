@@ -103,20 +103,21 @@ class Calls:
         Raises:
             CallsRefused: Numbers that do not ascend, an unknown operation, too many calls.
         """
+        ops = self._executor.ops
         for (number, op, target, value), size in zip(requests, sizes, strict=True):
             if number <= self._last_number:
                 raise CallsRefused("call ids out of order")
             self._last_number = number
-            if not self._executor.knows(op):
+            if op not in ops:
                 raise CallsRefused("an operation that does not exist")
             self._held += size
             if len(self._open) >= MAX_OUTSTANDING or self._held > MAX_HELD_BYTES:
                 raise CallsRefused("too many calls")
             call = Call(
-                number=number,
-                op=op,
-                target=target,
-                arguments=value,
+                number,
+                op,
+                target,
+                value,
                 parent_call_id=self._call_id,
                 replay_safe_only=self._restart_safe,
                 size=size,

@@ -92,7 +92,8 @@ class CatalogView:
         self._index: Any = None
         self._entries: list[dict[str, Any]] | None = None
         self._blobs: dict[str, bytes] = {}
-        self._validators: dict[tuple[str, str], Any] = {}
+        self._input_checks: dict[Tool, Callable[[Any], Any] | None] = {}
+        self._output_checks: dict[Tool, Callable[[Any], None] | None] = {}
         for note in notes:
             _log.warning("codemode: %s", note)
 
@@ -264,24 +265,36 @@ class CatalogView:
         """The id of a tool of this view."""
         return self._ids[tool]
 
-    def input_validator(self, schema_json: str) -> Any:
-        """Checks and coerces inputs; total: what a schema says that makes no sense is ignored."""
-        return self._validator("input", schema_json, lambda: engine().Validator.for_input)
+    def input_check(self, tool: Tool) -> Callable[[Any], Any] | None:
+        """What checks and coerces inputs of a native tool; None where the tool does it itself.
 
-    def output_validator(self, schema_json: str) -> Any:
-        """Checks outputs.
+        It is total: what a schema says that makes no sense is ignored.
+        """
+        try:
+            return self._input_checks[tool]
+        except KeyError:
+            pass
+        check = None
+        if tool.is_native and tool.parameters_json is not None:
+            check = engine().Validator.for_input(tool.parameters_json).check_input
+        self._input_checks[tool] = check
+        return check
+
+    def output_check(self, tool: Tool) -> Callable[[Any], None] | None:
+        """What checks results of a native tool; None where nothing was declared.
 
         Raises:
-            ValueError: It is no valid schema.
+            ValueError: What was declared is no valid schema.
         """
-        return self._validator("output", schema_json, lambda: engine().Validator)
-
-    def _validator(self, kind: str, schema_json: str, make: Callable[[], Any]) -> Any:
-        key = (kind, schema_json)
-        compiled = self._validators.get(key)
-        if compiled is None:
-            compiled = self._validators[key] = make()(schema_json)
-        return compiled
+        try:
+            return self._output_checks[tool]
+        except KeyError:
+            pass
+        check = None
+        if tool.is_native and tool.output_json is not None:
+            check = engine().Validator(tool.output_json).check_output
+        self._output_checks[tool] = check
+        return check
 
     def input_hint(self, tool_id: str) -> str:
         """What the entry shows as input."""

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Mapping
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .catalog import CatalogView, LookupFailed
 from .native import engine
@@ -29,6 +29,7 @@ MAX_VALUE_BYTES = 16 << 20
 
 # The model itself calls a visible tool.
 DIRECT = "direct"
+_SHOWN_TARGET = 200
 TOOL_OPS = frozenset({"call", "callValue", "mcp"})
 
 
@@ -93,11 +94,11 @@ class Call:
 
     def __init__(
         self,
-        *,
         number: int,
         op: str,
         target: str,
         arguments: Any,
+        *,
         parent_call_id: str,
         replay_safe_only: bool,
         size: int = 0,
@@ -111,7 +112,7 @@ class Call:
         self.target = target
         self.arguments = arguments
         self.replay_safe_only = replay_safe_only
-        self.tool = target[:200]
+        self.tool = target if len(target) <= _SHOWN_TARGET else target[:_SHOWN_TARGET]
         self.state = "queued"
         self.status = "running"
         self.created = time.monotonic()
@@ -160,10 +161,9 @@ class Executor:
         self.counters = counters
         self.trajectory = trajectory
         self._extensions = {op: ext for ext in extensions for op in ext.ops}
-
-    def knows(self, op: str) -> bool:
-        """Whether a guest may ask for `op`."""
-        return op in _OPS or op in self._extensions
+        # What a guest may ask for.
+        self.ops = _OPS | self._extensions.keys()
+        self._encode = engine().encode
 
     async def run(self, call: Call, view: CatalogView) -> bytes:
         """Runs a call to its end.
@@ -178,7 +178,10 @@ class Executor:
         op = call.op
         try:
             value: Any
-            if op == "search":
+            if op == "callValue":
+                tool_id, tool = view.resolve(call.target)
+                value = await self.call_tool(call, tool_id, tool, view)
+            elif op == "search":
                 value = self._search(call, view)
             elif op == "describe":
                 self.counters.since["describe"] += 1
@@ -192,16 +195,17 @@ class Executor:
         except LookupFailed as error:
             raise GuestError(str(error)) from None
         try:
-            return _encode(value, MAX_VALUE_BYTES)
+            return cast("bytes", self._encode(value, MAX_VALUE_BYTES))
         except (TypeError, ValueError, RecursionError) as error:
             raise GuestError(f"The result of {call.tool} cannot cross: {error}") from None
 
     def encode_error(self, error: GuestError) -> bytes:
         """The encoded error for the guest."""
         try:
-            return _encode(error.to_dict(), MAX_VALUE_BYTES)
+            encoded = self._encode(error.to_dict(), MAX_VALUE_BYTES)
         except (TypeError, ValueError, RecursionError):
-            return _encode({"name": "Error", "message": error.message[:10_000]}, 1 << 20)
+            encoded = self._encode({"name": "Error", "message": error.message[:10_000]}, 1 << 20)
+        return cast("bytes", encoded)
 
     def _search(self, call: Call, view: CatalogView) -> list[dict[str, Any]]:
         self.counters.since["search"] += 1
@@ -231,9 +235,8 @@ class Executor:
             )
         self.counters.since["call"] += 1
         arguments = {} if call.arguments is None else call.arguments
-        record = self.trajectory.add
-        more = {"parentCallId": call.parent_call_id, "tool": tool_id, "name": tool.name}
-        record("call_start", call.call_id, payload=("input", arguments), **more)
+        who = call.call_id, call.parent_call_id, tool_id, tool.name
+        self.trajectory.began(*who, arguments)
         started = time.perf_counter()
         outcome, message = "cancelled", None
         try:
@@ -243,14 +246,7 @@ class Executor:
             outcome, message = "error", error.message
             raise
         finally:
-            record(
-                "call_end",
-                call.call_id,
-                payload=None if message is None else ("error", message),
-                outcome=outcome,
-                durationMs=round((time.perf_counter() - started) * 1000, 3),
-                **more,
-            )
+            self.trajectory.ended(*who, outcome, time.perf_counter() - started, message)
         if call.op == DIRECT:
             return result
         if call.op == "call":
@@ -272,7 +268,7 @@ class Executor:
             )
             arguments = await self.ask(event, self.hooks, call)
         arguments = self._check_input(tool_id, tool, arguments, view)
-        output = self._output_validator(tool_id, tool, view)
+        check_output = self._output_check(tool_id, tool, view)
         context = call.context = ToolContext(
             call_id=call.call_id,
             parent_call_id=call.parent_call_id,
@@ -295,10 +291,10 @@ class Executor:
             raise GuestError(self._message(tool_id, error)) from None
         if self.hooks is not None and event is not None:
             result = await self._after(event, self.hooks, result)
-        if output is not None:
+        if check_output is not None:
             value = result.value if isinstance(result, ToolResult) else result
             try:
-                output.check_output(value)
+                check_output(value)
             except (TypeError, ValueError, RecursionError) as error:
                 raise GuestError(
                     f"{tool_id} gave a result that is not of its declared form: {error}"
@@ -352,24 +348,23 @@ class Executor:
         return verdict.result if isinstance(verdict, Replace) else result
 
     def _check_input(self, tool_id: str, tool: Tool, arguments: Any, view: CatalogView) -> Any:
-        if not tool.is_native or tool.parameters_json is None:
-            if isinstance(arguments, Mapping):
+        check = view.input_check(tool)
+        if check is None:
+            if isinstance(arguments, (dict, Mapping)):
                 return arguments
             raise GuestError(
                 f"{tool_id} takes one object as input, for example {{}}; got {_kind(arguments)}."
             )
         try:
-            return view.input_validator(tool.parameters_json).check_input(arguments)
+            return check(arguments)
         except (TypeError, ValueError, RecursionError) as error:
             raise GuestError(
                 f"{tool_id} was not run: {error}. Expected input: {view.input_hint(tool_id)}"
             ) from None
 
-    def _output_validator(self, tool_id: str, tool: Tool, view: CatalogView) -> Any:
-        if not tool.is_native or tool.output_json is None:
-            return None
+    def _output_check(self, tool_id: str, tool: Tool, view: CatalogView) -> Any:
         try:
-            return view.output_validator(tool.output_json)
+            return view.output_check(tool)
         except (TypeError, ValueError, RecursionError) as error:
             raise GuestError(
                 f"{tool_id} was not run: its declared output schema is invalid ({error})."
@@ -397,11 +392,6 @@ class Executor:
 
 
 _OPS = TOOL_OPS | {"search", "describe"}
-
-
-def _encode(value: Any, most: int) -> bytes:
-    encoded: bytes = engine().encode(value, most)
-    return encoded
 
 
 def _is_being_cancelled() -> bool:

@@ -310,10 +310,10 @@ class CodeModeRun:
     async def _call_direct(self, tool: Tool, outer: str, arguments: Any) -> ToolResult:
         tool_id = self._view.id_of(tool)
         call = Call(
-            number=0,
-            op=DIRECT,
-            target=tool_id,
-            arguments=arguments,
+            0,
+            DIRECT,
+            tool_id,
+            arguments,
             parent_call_id="",
             replay_safe_only=False,
         )

@@ -26,6 +26,8 @@ _MARK = "[redacted]"
 _TEXT = 512
 _ITEMS = 32
 _DEPTH = 6
+# What is its own copy.
+_PLAIN = frozenset({type(None), bool, int, float})
 
 
 @cache
@@ -45,7 +47,20 @@ def redact(value: Any, depth: int = 0) -> Any:
     Values under keys such as `password`, `token`, `apiKey` and texts that have the form of known
     credentials are replaced. Texts are cut at 512 characters, lists and objects at 32 members.
     """
-    if value is None or isinstance(value, (int, float)):
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is dict and len(value) <= _ITEMS and depth < _DEPTH:
+        # What nearly all inputs are; as for any mapping, below.
+        return {
+            name: _MARK
+            if _is_hidden(name)
+            else item
+            if type(item) in _PLAIN
+            else redact(item, depth + 1)
+            for name, item in ((str(key)[:_TEXT], item) for key, item in value.items())
+        }
+    if isinstance(value, (int, float)):
         return value
     if isinstance(value, str):
         text = _patterns()[1].sub(_MARK, value[: _TEXT * 4])
@@ -65,6 +80,31 @@ def redact(value: Any, depth: int = 0) -> Any:
         head = [redact(item, depth + 1) for item in value[:_ITEMS]]
         return head if len(value) <= _ITEMS else [*head, f"… ({len(value) - _ITEMS} more)"]
     return f"<{type(value).__name__}>"
+
+
+_Start = tuple[float, str, str, str, str, Any]
+_End = tuple[float, str, str, str, str, str, float, str | None]
+
+
+def _event(event: Mapping[str, Any] | _Start | _End) -> Mapping[str, Any]:
+    if not isinstance(event, tuple):
+        return event
+    out: dict[str, Any] = {
+        "type": "call_start" if len(event) == 6 else "call_end",
+        "time": event[0],
+        "callId": event[1],
+        "parentCallId": event[2],
+        "tool": event[3],
+        "name": event[4],
+    }
+    if len(event) == 6:
+        out["input"] = event[5]
+        return out
+    out["outcome"] = event[5]
+    out["durationMs"] = round(event[6] * 1000, 3)
+    if event[7] is not None:
+        out["error"] = event[7]
+    return out
 
 
 class Trajectory:
@@ -91,7 +131,8 @@ class Trajectory:
             redactor: Copy of an input without secrets.
             limit: Events to keep.
         """
-        self._events: list[Mapping[str, Any]] = []
+        # Those of nested calls are put into their final form when somebody looks at them.
+        self._events: list[Mapping[str, Any] | _Start | _End] = []
         self._listener = listener
         self._redact = redactor
         self._limit = limit
@@ -111,21 +152,65 @@ class Trajectory:
         event: dict[str, Any] = {"type": kind, "time": time.time(), "callId": call_id, **more}
         if payload is not None:
             event[payload[0]] = self._redact(payload[1])
+        self._append(event)
+
+    def began(self, call_id: str, parent: str, tool: str, name: str, given: Any) -> None:
+        """Records the start of a nested call.
+
+        Args:
+            call_id: The call.
+            parent: The outer call.
+            tool: Catalog id.
+            name: Name of the tool.
+            given: Its input, untrusted.
+        """
+        self._append((time.time(), call_id, parent, tool, name, self._redact(given)))
+
+    def ended(
+        self,
+        call_id: str,
+        parent: str,
+        tool: str,
+        name: str,
+        outcome: str,
+        seconds: float,
+        error: str | None,
+    ) -> None:
+        """Records the end of a nested call.
+
+        Args:
+            call_id: The call.
+            parent: The outer call.
+            tool: Catalog id.
+            name: Name of the tool.
+            outcome: ok, error or cancelled.
+            seconds: How long it took.
+            error: What the guest was told, untrusted.
+        """
+        error = None if error is None else self._redact(error)
+        self._append((time.time(), call_id, parent, tool, name, outcome, seconds, error))
+
+    def _append(self, event: dict[str, Any] | _Start | _End) -> None:
         if len(self._events) >= self._limit:
             cut = max(1, self._limit // 10)
             del self._events[:cut]
             self.dropped += cut
-        self._events.append(event)
-        if self._listener is not None:
-            try:
-                self._listener(event)
-            except Exception:  # noqa: BLE001 -- logged; a listener cannot fail a call
-                _log.exception("codemode: on_event raised")
+        if self._listener is None:
+            self._events.append(event)
+            return
+        shown = _event(event)
+        self._events.append(shown)
+        try:
+            self._listener(shown)
+        except Exception:  # noqa: BLE001 -- logged; a listener cannot fail a call
+            _log.exception("codemode: on_event raised")
 
     @property
     def events(self) -> list[Mapping[str, Any]]:
         """A copy of the list of events."""
-        return list(self._events)
+        shown = [_event(event) for event in self._events]
+        self._events[:] = shown
+        return shown
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         """Over the events, oldest first."""
@@ -137,4 +222,4 @@ class Trajectory:
 
     def to_jsonl(self) -> str:
         """One event per line, each line a JSON object."""
-        return "".join(json.dumps(e, ensure_ascii=False) + "\n" for e in self._events)
+        return "".join(json.dumps(e, ensure_ascii=False) + "\n" for e in self.events)

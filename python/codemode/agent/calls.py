@@ -60,10 +60,10 @@ async def call_plain(run: CodeModeRun, call: ToolCall, hooks: Hooks | None) -> T
     )
     tool_id = view.id_of(found[0])
     record = Call(
-        number=0,
-        op=DIRECT,
-        target=tool_id,
-        arguments=call.input,
+        0,
+        DIRECT,
+        tool_id,
+        call.input,
         parent_call_id="",
         replay_safe_only=False,
     )
