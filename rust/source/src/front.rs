@@ -7,8 +7,8 @@ use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
 use oxc_span::SourceType;
 
-use crate::blanks;
 use crate::cell;
+use crate::dialect;
 use crate::exports;
 use crate::fence::{self, Fence};
 use crate::findings::{Finder, Findings};
@@ -244,9 +244,9 @@ impl<'t> Reader<'t> {
             let message = "Type arguments are TypeScript".into();
             return Err(Failure::Syntax(SyntaxError { message, offset: 0 }));
         }
-        let blanks = blanks::edits(cell, &draft.text);
-        if !blanks.is_empty() {
-            return self.javascript(&draft.edited(&blanks), typescript);
+        let dialect = dialect::edits(cell, &draft.text);
+        if !dialect.is_empty() {
+            return self.javascript(&draft.edited(&dialect), typescript);
         }
         let edits = if findings.returns { Vec::new() } else { cell::result_edits(cell) };
         let edited;

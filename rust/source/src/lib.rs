@@ -4,8 +4,8 @@
 //! JavaScript runs as it was sent, but for text edits that are listed in [`prepare`]; TypeScript is
 //! stripped, not checked. Every position leads back to the text that was sent ([`PositionMap`]).
 
-mod blanks;
 mod cell;
+mod dialect;
 mod exports;
 mod fence;
 mod findings;

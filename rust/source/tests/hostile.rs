@@ -251,12 +251,10 @@ fn stays_inside(engine: &Engine, prepared: &Prepared, code: &str) {
     );
 }
 
-/// Errors that only the engine finds: it checks regexes, which the parser here does not, and it
-/// does not know that an arrow function of a parameter `async` may follow `of`.
+/// Errors that only the engine finds: it checks regexes, which the parser here does not.
 fn is_of_the_engine_alone(error: &str, script: &str) -> bool {
     error.contains("regular expression")
         || (error.contains("expecting ')'") && script.contains('/'))
-        || (error.contains("=>") && script.contains("of async"))
         || error.contains("extraneous characters")
         || error.contains("regexp")
         || error.contains("escape sequence")

@@ -108,6 +108,25 @@ fn exe_5_blanks_that_are_not_ascii_are_blanks() {
 }
 
 #[test]
+fn exe_5_a_parameter_may_be_named_async() {
+    check(
+        &[
+            ("const f = async => async + 1; return f(1)", "2"),
+            ("return [1].map(async=>async\u{a0}=> async)[0](2)", "2"),
+            (
+                "for (const f of [async => async /* \u{2028} */, async async => async]) return f(1)",
+                "1",
+            ),
+            ("const o = { async: async /* c */ => 4 }", "null"),
+            ("async => async", "null"),
+            ("const async = f => f; return async (3)", "3"),
+            ("return (async) => {}", "null"),
+        ],
+        JAVASCRIPT,
+    );
+}
+
+#[test]
 fn exe_5_a_trailing_expression_is_the_result() {
     check(
         &[
