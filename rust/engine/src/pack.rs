@@ -19,6 +19,17 @@ const UPPER: u64 = (BASE >> 32) as u64;
 /// Bytes that follow a nibble.
 const LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2, 3, 4, 1, 2];
 
+/// Bytes that follow two nibbles.
+const BOTH: [u8; 256] = {
+    let mut both = [0; 256];
+    let mut pair = 0;
+    while pair < 256 {
+        both[pair] = LENGTHS[pair & 15] + LENGTHS[pair >> 4];
+        pair += 1;
+    }
+    both
+};
+
 /// What of the next eight bytes belongs to a word, and what they are to be combined with.
 const FORMS: [(u64, u64); 16] = {
     let mut forms = [(0, 0); 16];
@@ -37,45 +48,58 @@ const FORMS: [(u64, u64); 16] = {
     forms
 };
 
-/// Nibble and what its bytes say. Both directions are written so that no jump depends on the
-/// data: it is as good as random, and a jump that was guessed wrong costs more than the word.
-fn encode(word: u64) -> (usize, u64) {
-    let pointer = word >> 32 == UPPER;
-    let negative = !word <= 0xffff;
-    let value = if pointer { word & 0xffff_ffff } else { word };
-    let value = if negative { !word } else { value };
-    let bytes = (64 - value.leading_zeros() as usize).div_ceil(8);
-    let form = if pointer { POINTER } else { 0 };
-    let form = if negative { NEGATIVE - 1 + usize::from(bytes == 0) } else { form };
-    (form + bytes, value)
+/// Nibble, what its bytes say, and how many they are. Both directions are written so that no jump
+/// depends on the data: it is as good as random, and a jump that was guessed wrong costs more than
+/// the word.
+#[inline]
+fn encode(word: u64) -> (u32, u64, usize) {
+    let pointer = u64::from(word >> 32 == UPPER);
+    let negative = u64::from(!word <= 0xffff);
+    let value = word ^ (pointer * (UPPER << 32)) ^ negative.wrapping_neg();
+    // The complement of zero takes a byte as well.
+    let bytes = (71 - (value | negative).leading_zeros()) / 8;
+    let form = pointer as u32 * POINTER as u32 + negative as u32 * (NEGATIVE - 1) as u32;
+    (form + bytes, value, bytes as usize)
 }
 
-/// Appends `page`.
-pub(crate) fn pack(page: &Page, out: &mut Vec<u8>) {
-    let mut packed = [0; NIBBLES + ROOM];
-    let mut at = NIBBLES;
-    for (eighth, words) in page.chunks_exact(8).enumerate() {
-        if words.iter().fold(0, |all, word| all | word) == 0 {
-            continue;
-        }
-        for (pair, words) in words.chunks_exact(2).enumerate() {
-            let (low, first) = encode(words[0]);
-            packed[at..at + 8].copy_from_slice(&first.to_le_bytes());
-            at += LENGTHS[low] as usize;
-            let (high, second) = encode(words[1]);
-            packed[at..at + 8].copy_from_slice(&second.to_le_bytes());
-            at += LENGTHS[high] as usize;
-            packed[eighth * 4 + pair] = (low | high << 4) as u8;
-        }
+/// Makes pages into bytes, one after the other.
+pub(crate) struct Packer {
+    nibbles: [u8; NIBBLES],
+    bytes: [u8; ROOM],
+}
+
+impl Packer {
+    pub(crate) fn new() -> Self {
+        Self { nibbles: [0; NIBBLES], bytes: [0; ROOM] }
     }
-    out.extend_from_slice(&packed[..at]);
+
+    /// Appends `page`.
+    pub(crate) fn pack(&mut self, page: &Page, out: &mut Vec<u8>) {
+        let mut at = 0;
+        let nibbles = self.nibbles.as_chunks_mut::<4>().0;
+        for (nibbles, words) in nibbles.iter_mut().zip(page.as_chunks::<8>().0) {
+            let mut eight = 0;
+            if words.iter().fold(0, |all, word| all | word) != 0 {
+                for (n, word) in words.iter().enumerate() {
+                    let (nibble, value, len) = encode(*word);
+                    eight |= nibble << (4 * n);
+                    // Never past the page; said so that it need not be checked.
+                    let start = at % PAGE;
+                    self.bytes[start..start + 8].copy_from_slice(&value.to_le_bytes());
+                    at += len;
+                }
+            }
+            *nibbles = eight.to_le_bytes();
+        }
+        out.extend_from_slice(&self.nibbles);
+        out.extend_from_slice(&self.bytes[..at]);
+    }
 }
 
 /// What is behind the page at the start of `packed`; none if it is cut off.
 pub(crate) fn skip(packed: &[u8]) -> Option<&[u8]> {
     let (nibbles, rest) = packed.split_at_checked(NIBBLES)?;
-    let lengths = |pair: &u8| [pair & 15, pair >> 4].map(|n| LENGTHS[n as usize] as usize);
-    rest.get(nibbles.iter().flat_map(lengths).sum()..)
+    rest.get(nibbles.iter().map(|pair| BOTH[*pair as usize] as usize).sum()..)
 }
 
 /// Reads a page from the start of `packed` and gives what is behind it; none if it is cut off.
@@ -90,7 +114,8 @@ pub(crate) fn unpack<'a>(packed: &'a [u8], page: &mut Page) -> Option<&'a [u8]> 
     for (words, pair) in page.chunks_exact_mut(2).zip(nibbles) {
         for (word, nibble) in words.iter_mut().zip([pair & 15, pair >> 4]) {
             let (mask, with) = FORMS[nibble as usize];
-            let eight = bytes[at..at + 8].try_into().expect("eight bytes");
+            let start = at % PAGE;
+            let eight = bytes[start..start + 8].try_into().expect("eight bytes");
             *word = (u64::from_le_bytes(eight) & mask) ^ with;
             at += LENGTHS[nibble as usize] as usize;
         }
@@ -121,7 +146,7 @@ mod tests {
         for seed in 0..500 {
             let page = some_page(seed);
             let mut packed = Vec::new();
-            pack(&page, &mut packed);
+            Packer::new().pack(&page, &mut packed);
             let mut back = [1; WORDS];
             assert_eq!(unpack(&packed, &mut back), Some(&[][..]));
             assert_eq!(back, page);
@@ -159,7 +184,7 @@ mod tests {
         ];
         page[..words.len()].copy_from_slice(&words);
         let mut packed = Vec::new();
-        pack(&page, &mut packed);
+        Packer::new().pack(&page, &mut packed);
         let mut back = [1; WORDS];
         assert_eq!(unpack(&packed, &mut back), Some(&[][..]));
         assert_eq!(back, page);

@@ -157,19 +157,25 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
     let mut free = FreeBlocks::new();
     let mut numbers: Vec<u8> = Vec::new();
     let mut image = vec![0; HEAD];
+    let mut packer = pack::Packer::new();
     let mut count = 0;
     let size = |count: u64| count * PAGE as u64 + tables.len() as u64;
     for (number, start) in (BASE..arena::top()).step_by(PAGE).enumerate() {
         let original = pristine.get(number);
-        if original == Some(arena::page(start)) {
+        let live = arena::page(start);
+        if original == Some(live) {
             continue;
         }
-        let mut page = *arena::page(start);
-        if let Some(original) = original {
+        let mut changed = original.map(|original| {
+            let mut page = *live;
             combine(&mut page, original);
-        }
+            page
+        });
         // Blocks begin and end at whole words.
-        free.of_page(start, |from, to| page[from / 8..to / 8].fill(0));
+        free.of_page(start, |from, to| {
+            changed.get_or_insert(*live)[from / 8..to / 8].fill(0);
+        });
+        let page = changed.as_ref().unwrap_or(live);
         if page.iter().all(|word| *word == 0) {
             continue;
         }
@@ -178,7 +184,7 @@ pub(crate) fn take(tables: &[u8], max: u64) -> Result<(Vec<u8>, u64), TooLarge> 
         if size(count) > max {
             return Err(TooLarge(live_bytes()));
         }
-        pack::pack(&page, &mut image);
+        packer.pack(page, &mut image);
     }
     if size(count) > max {
         return Err(TooLarge(size(count)));
