@@ -1,8 +1,10 @@
 """Every row of the targets, with peers in the same run.
 
-    python -m benches [--quick] [--no-peers] [--no-curves] [row …]
+    python -m benches [--quick] [--passes N] [--no-peers] [--no-curves] [row …]
 
-Rows are named by their short names (`--list`). Writes `benches/results/`.
+Rows are named by their short names (`--list`). Writes `benches/results/`. A figure is a median; of
+several passes, which alternate with the peers, the best one counts: a machine that others share is
+slower at times, for minutes, by more than the differences that matter.
 """
 
 from __future__ import annotations
@@ -10,10 +12,25 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from typing import cast
 
 from benches import peers, report
 from benches.curves import CURVES
-from benches.rows import ROWS
+from benches.rows import ROWS, Row
+
+
+def _measure(row: Row, rounds: int) -> float | str:
+    try:
+        return asyncio.run(row.measure(rounds))
+    except Exception as error:  # noqa: BLE001 -- a row that fails must not hide the others
+        print(f"{row.key}: {error!r}"[:1000], file=sys.stderr)
+        return f"failed: {type(error).__name__}"
+
+
+def _better(row: Row, a: float | str | None, b: float | str) -> float | str:
+    if a is None or isinstance(b, str) or isinstance(a, str):
+        return a if isinstance(a, str) else b
+    return max(a, b) if row.more_is_better else min(a, b)
 
 
 def main() -> None:
@@ -21,6 +38,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
     parser.add_argument("rows", nargs="*", help="short names; all if none is given")
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument(
+        "--passes", type=int, default=1, help="how often, peers in between; the best counts"
+    )
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-curves", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the short names")
@@ -34,24 +54,27 @@ def main() -> None:
     rounds = 10 if given.quick else 40
     chosen = [row for row in ROWS if not given.rows or row.key in given.rows]
 
-    figures = []
-    for row in chosen:
-        try:
-            figure: float | str = asyncio.run(row.measure(rounds))
-        except Exception as error:  # noqa: BLE001 -- a row that fails must not hide the others
-            figure = f"failed: {type(error).__name__}"
-            print(f"{row.key}: {error!r}"[:1000], file=sys.stderr)
-        figures.append((row, figure))
-        now = figure if isinstance(figure, str) else f"{report.shown(figure)} {row.unit}"
-        print(f"{row.title:58} {now}", flush=True)
-
+    ours: dict[str, float | str] = {}
     others: dict[str, dict[str, float]] = {}
     notes = []
-    for name in () if given.no_peers or not chosen else peers.NAMES:
-        try:
-            others[name] = peers.figures(name, rounds)
-        except peers.Missing as why:
-            notes.append(f"{name} is missing: {why}")
+    for number in range(given.passes):
+        for row in chosen:
+            figure = _measure(row, rounds)
+            ours[row.key] = _better(row, ours.get(row.key), figure)
+            text = figure if isinstance(figure, str) else f"{report.shown(figure)} {row.unit}"
+            print(f"{row.title:58} {text}", flush=True)
+        for name in () if given.no_peers or not chosen else peers.NAMES:
+            try:
+                found = peers.figures(name, rounds)
+            except peers.Missing as why:
+                if number == 0:
+                    notes.append(f"{name} is missing: {why}")
+                continue
+            kept = others.setdefault(name, {})
+            for row in ROWS:
+                if row.key in found:
+                    kept[row.key] = cast("float", _better(row, kept.get(row.key), found[row.key]))
+    figures = [(row, ours[row.key]) for row in chosen]
     curves = []
     for name, make in CURVES.items():
         if given.no_curves or (given.rows and name not in given.rows):

@@ -23,29 +23,29 @@ def shown(value: float | None) -> str:
 
 
 def table(rows: list[tuple[Row, float | str]], peers: dict[str, dict[str, float]]) -> str:
-    """The rows as Markdown. `ratio` is our figure over the target; up to 1 is met."""
-    out = [
-        f"| what | unit | ours | target | ratio | {' | '.join(peers)} |".replace("|  |", "|"),
-        "|---|---|---|---|---|" + "---|" * len(peers),
-    ]
+    """The rows as Markdown.
+
+    `ratio` is our figure over the target; up to 1 is met. `drift` is how many times longer the
+    peers take than where the targets were set, and `scaled` is the ratio without it.
+    """
+    names = ["what", "unit", "ours", "target", "ratio", "drift", "scaled", *peers]
+    out = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
     for row, figure in rows:
         others = [shown(found.get(row.key)) for found in peers.values()]
-        if isinstance(figure, str) or row.target is None:
-            text = figure if isinstance(figure, str) else shown(figure)
-            cells = [row.title, row.unit, text, shown(row.target), "-", *others]
-        else:
+        verdict = ["-", "-", "-"]
+        if isinstance(figure, float | int) and row.target is not None:
             ratio = row.target / figure if row.more_is_better else figure / row.target
-            mark = "" if ratio <= 1 else " ✗"
-            cells = [
-                row.title,
-                row.unit,
-                shown(figure),
-                shown(row.target),
-                f"{ratio:.2f}{mark}",
-                *others,
-            ]
-        out.append("| " + " | ".join(cells) + " |")
+            drift = row.drift(peers)
+            verdict = [_mark(ratio), shown(drift), "-" if drift is None else _mark(ratio / drift)]
+        text = figure if isinstance(figure, str) else shown(figure)
+        out.append(
+            f"| {' | '.join([row.title, row.unit, text, shown(row.target), *verdict, *others])} |"
+        )
     return "\n".join(out)
+
+
+def _mark(ratio: float) -> str:
+    return f"{ratio:.2f}" + ("" if ratio <= 1 else " ✗")
 
 
 def curve_table(curve: Curve) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import statistics
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from benches import ours
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benches.ours import Measure
 
 
@@ -22,6 +26,7 @@ class Row:
         target: What it should not exceed (or reach, if more is better); None: only told.
         measure: Our figure.
         more_is_better: For rates.
+        then: Figures of peers on the machine where the targets were set, same unit.
     """
 
     key: str
@@ -30,6 +35,23 @@ class Row:
     target: float | None
     measure: Measure
     more_is_better: bool = False
+    then: Mapping[str, float] = field(default_factory=dict)
+
+    def drift(self, now: Mapping[str, Mapping[str, float]]) -> float | None:
+        """How many times longer the same peers take here and now than there and then.
+
+        Args:
+            now: Figures by peer and row.
+
+        Returns:
+            The geometric mean over the peers that have both figures; None if none has.
+        """
+        logs = [
+            math.log(now[peer][self.key] / then) * (-1 if self.more_is_better else 1)
+            for peer, then in self.then.items()
+            if self.key in now.get(peer, {})
+        ]
+        return math.exp(statistics.fmean(logs)) if logs else None
 
 
 def _suspension(key: str, code: str = ours.PARK, answer: object = 1) -> Measure:
@@ -50,6 +72,24 @@ async def _more_with_catalog(rounds: int) -> float:
 
 _HEAP = ours.heap(5)
 
+# As the targets name them.
+_THEN: Mapping[str, Mapping[str, float]] = {
+    "first_exec": {"quickjs-wasi": 5, "pydantic-monty": 3.6},
+    "exec": {"modebox": 0.39, "pydantic-monty": 0.22},
+    "throughput": {"modebox": 2162, "quickjs-wasi": 970},
+    "call": {"pydantic-monty": 92, "modebox": 152, "run": 276},
+    "suspend": {"quickjs-wasi": 1.3, "modebox": 4.35},
+    "restore": {"modebox": 1.0, "quickjs-wasi": 1.4},
+    "cycle": {"quickjs-wasi": 3.9, "modebox": 5.4},
+    "suspend_5mb": {"quickjs-wasi": 3.9},
+    "restore_5mb": {"quickjs-wasi": 4.3},
+    "fib": {"jsbox": 23, "quickjs-wasi": 38},
+    "json": {"jsbox": 36, "quickjs-wasi": 148},
+    "string_mb": {"modebox": 20, "run": 869},
+    "rows": {"modebox": 171, "run": 966},
+    "after_kill": {"run": 207, "pydantic-monty": 2.3},
+}
+
 ROWS: tuple[Row, ...] = tuple(
     Row(
         key=key,
@@ -58,6 +98,7 @@ ROWS: tuple[Row, ...] = tuple(
         target=target,
         measure=measure,
         more_is_better=key == "throughput",
+        then=_THEN.get(key, {}),
     )
     for key, title, unit, target, measure in (
         ("import", "import codemode", "ms", 40, ours.import_cold),
