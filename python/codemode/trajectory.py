@@ -48,33 +48,24 @@ def redact(value: Any, depth: int = 0) -> Any:
     credentials are replaced. Texts are cut at 512 characters, lists and objects at 32 members.
     """
     kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is dict and len(value) <= _ITEMS and depth < _DEPTH:
-        # What nearly all inputs are; as for any mapping, below.
-        return {
-            name: _MARK
-            if _is_hidden(name)
-            else item
-            if type(item) in _PLAIN
-            else redact(item, depth + 1)
-            for name, item in ((str(key)[:_TEXT], item) for key, item in value.items())
-        }
-    if isinstance(value, (int, float)):
+    if kind in _PLAIN or isinstance(value, (int, float)):
         return value
     if isinstance(value, str):
         text = _patterns()[1].sub(_MARK, value[: _TEXT * 4])
         return text if len(text) <= _TEXT else text[:_TEXT] + f"… ({len(value)} characters)"
     if depth >= _DEPTH:
         return "…"
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         out: dict[str, Any] = {}
-        for n, (key, item) in enumerate(value.items()):
-            if n == _ITEMS:
+        for key, item in value.items():
+            if len(out) == _ITEMS:
                 out["…"] = f"{len(value) - _ITEMS} more"
                 break
             name = str(key)[:_TEXT]
-            out[name] = _MARK if _is_hidden(name) else redact(item, depth + 1)
+            if _is_hidden(name):
+                out[name] = _MARK
+            else:
+                out[name] = item if type(item) in _PLAIN else redact(item, depth + 1)
         return out
     if isinstance(value, (list, tuple)):
         head = [redact(item, depth + 1) for item in value[:_ITEMS]]

@@ -214,15 +214,18 @@ impl Encoder {
 
 /// Bytes of `v` as a JSON string with its quotes, as `JSON.stringify` writes it.
 pub fn json_string_len(v: &str) -> u64 {
-    let extra: u64 = v
-        .bytes()
-        .map(|b| match b {
-            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-            0..0x20 => 5,
-            _ => 0,
-        })
-        .sum();
+    // In blocks, without jumps: several bytes at once.
+    let (blocks, rest) = v.as_bytes().as_chunks::<32>();
+    let of = |bytes: &[u8]| u64::from(bytes.iter().fold(0, |sum: u8, b| sum + escape_len(*b)));
+    let extra: u64 = blocks.iter().map(|block| of(block)).sum::<u64>() + of(rest);
     v.len() as u64 + 2 + extra
+}
+
+/// Bytes that a byte takes besides itself. At most 5, so that 32 of them fit into one.
+fn escape_len(b: u8) -> u8 {
+    let control = u8::from(b < 0x20);
+    let short = u8::from(matches!(b, 0x08 | b'\t' | b'\n' | 0x0c | b'\r'));
+    5 * control - 4 * short + u8::from(b == b'"' || b == b'\\')
 }
 
 fn decimal_len(v: i64) -> u64 {

@@ -2,6 +2,7 @@
 
 mod common;
 
+use codemode_wire::json::to_json;
 use codemode_wire::{Decoder, Encoder, Event, MAX_DEPTH, MAX_SAFE_INTEGER, WireError};
 use common::{Tree, encode, json, read, trees};
 use proptest::prelude::*;
@@ -164,4 +165,18 @@ fn a_counter_keeps_nothing_and_counts_the_same() {
     write(&mut counted);
     assert_eq!(counted.json_len(), kept.json_len());
     assert!(counted.is_empty() && !kept.is_empty());
+}
+
+#[test]
+fn the_json_length_of_every_byte_at_every_place() {
+    for c in (0..=0x7f).map(char::from).chain(['é', '\u{2028}', '😀']) {
+        for len in [0, 1, 31, 32, 33, 70] {
+            let text = format!("{}a{}", c.to_string().repeat(len), "b".repeat(len % 7));
+            let mut e = Encoder::new();
+            e.string(&text);
+            let len = e.json_len();
+            let json = to_json(&e.into_bytes()).expect("a string");
+            assert_eq!(len, json.len() as u64, "{text:?}");
+        }
+    }
 }
