@@ -30,7 +30,9 @@ def _measure(row: Row, rounds: int) -> float | str:
 def _better(row: Row, a: float | str | None, b: float | str) -> float | str:
     if a is None or isinstance(b, str) or isinstance(a, str):
         return a if isinstance(a, str) else b
-    return max(a, b) if row.more_is_better else min(a, b)
+    # Memory that an earlier pass has given back is not counted again.
+    most = row.more_is_better or row.unit in ("B", "MB")
+    return max(a, b) if most else min(a, b)
 
 
 def main() -> None:
