@@ -199,9 +199,7 @@ class Trajectory:
     @property
     def events(self) -> list[Mapping[str, Any]]:
         """A copy of the list of events."""
-        shown = [_event(event) for event in self._events]
-        self._events[:] = shown
-        return shown
+        return [_event(event) for event in list(self._events)]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         """Over the events, oldest first."""
