@@ -21,6 +21,10 @@ use crate::vm::{
 };
 use crate::{arena, bridge, tools};
 
+/// Bytes that a cell may take before the engine first collects garbage; it begins at less than the
+/// template takes, and would collect several times while a few megabytes are filled.
+const FIRST_COLLECTION: u64 = 8 << 20;
+
 fn begin(leg: &Leg, fetcher: Fetcher) {
     let vm = VM.get();
     *vm.leg.borrow_mut() = leg.clone();
@@ -38,6 +42,11 @@ fn begin(leg: &Leg, fetcher: Fetcher) {
 pub fn start(start: &Start, fetcher: Fetcher) -> FromWorker<'static> {
     *VM.get().cell.borrow_mut() = Cell::default();
     begin(&start.leg, fetcher);
+    // SAFETY: J1.
+    unsafe {
+        let room = (start.leg.memory_limit / 8).min(FIRST_COLLECTION);
+        qjs::JS_SetGCThreshold(VM.get().rt.get(), (snapshot::template_used() as u64 + room) as _);
+    }
     reseed(true);
     cell(|c| c.output_used = start.leg.output_used);
     let options = Options {
