@@ -666,3 +666,11 @@ async def test_no_two_vms_share_random_numbers_and_time_goes_on_after_a_restore(
     drawn = [x for v in values for x in (*v["before"], *v["after"])]
     assert len(set(drawn)) == len(drawn) == 32
     assert all(v["slept"] >= 50 for v in values)
+
+
+@pytest.mark.req("srf.7")
+@pytest.mark.parametrize("name", [None, 3, {"name": "exec"}])
+async def test_a_call_without_a_name_is_refused_in_words(make_run: Any, name: Any) -> None:
+    result = await make_run().call(name, {})
+    assert isinstance(result, Failed)
+    assert "needs the name of a tool" in result.error

@@ -280,13 +280,15 @@ class Executor:
             result = tool.execute(arguments, context)
             if _is_awaitable(result):
                 result = await result
-        except (GuestError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        except GuestError:
             raise
         except asyncio.CancelledError:
             if call.aborted or (call.op == DIRECT and _is_being_cancelled()):
                 raise
             raise GuestError(f"{tool_id} was cancelled.") from None
-        except BaseException as error:  # noqa: BLE001 -- see below
+        except BaseException as error:
+            if _is_for_the_host(error):
+                raise
             # Whatever else a tool raises is its own affair and must not end the host's loop.
             raise GuestError(self._message(tool_id, error)) from None
         if self.hooks is not None and event is not None:
@@ -399,6 +401,23 @@ def _is_being_cancelled() -> bool:
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     # Python 3.10 cannot tell; a cancellation must not get lost.
     return cancelling is None or cancelling() > 0
+
+
+def _is_for_the_host(error: BaseException) -> bool:
+    """Whether it came through a tool, not from it."""
+    if isinstance(error, GeneratorExit):
+        # This coroutine is being closed: then the tool's own frames are gone already.
+        return error.__traceback__ is None or error.__traceback__.tb_next is None
+    if isinstance(error, KeyboardInterrupt):
+        import signal
+        import threading
+
+        # Where nobody took the signal over, a person's Ctrl-C is raised in whatever runs.
+        return (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+    return False
 
 
 def _is_awaitable(value: Any) -> bool:

@@ -297,6 +297,10 @@ class CodeModeRun:
         self._check_open()
         if not self.engaged:
             raise RuntimeError(f"code mode is not engaged in this run: {self.activation.reason}")
+        # A model's call may come from anywhere.
+        if not isinstance(cast("object", name), str):
+            outer = self._next_id("call", call_id)
+            return self._refuse("", outer, "A tool call needs the name of a tool. Nothing was run.")
         if name == EXEC:
             return await self.exec(arguments, call_id=call_id)
         if name == WAIT:

@@ -31,9 +31,22 @@ _SCALARS: dict[Any, dict[str, Any]] = {
     uuid.UUID: {"type": "string", "format": "uuid"},
     pathlib.Path: {"type": "string"},
 }
-_FROM_TEXT: dict[Any, Converter] = {
+
+
+def _whole(value: Any) -> Any:
+    """JSON knows one kind of number: 1e16 is an integer like any other."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise TypeError(f"{value!r} is no integer")
+
+
+_FROM_JSON: dict[Any, Converter] = {
+    int: _whole,
     datetime.datetime: lambda v: datetime.datetime.fromisoformat(v.replace("Z", "+00:00")),
-    datetime.date: datetime.date.fromisoformat,
+    # A guest has no dates without a time.
+    datetime.date: lambda v: datetime.date.fromisoformat(v[:10]),
     datetime.time: datetime.time.fromisoformat,
     datetime.timedelta: lambda v: datetime.timedelta(seconds=v),
     decimal.Decimal: decimal.Decimal,
@@ -223,8 +236,8 @@ def converter(annotation: Any) -> Converter | None:
     if origin is Union or origin is types.UnionType:
         return _union_converter(args)
     base = origin or annotation
-    if _is_hashable(base) and base in _FROM_TEXT:
-        return _FROM_TEXT[base]
+    if _is_hashable(base) and base in _FROM_JSON:
+        return _FROM_JSON[base]
     if base in (*_LISTS, *_SETS, tuple):
         return _array_converter(base, args)
     if base in _MAPS and args:
@@ -263,13 +276,16 @@ def _union_converter(args: tuple[Any, ...]) -> Converter | None:
     def convert(value: Any) -> Any:
         if value is None:
             return None
+        failure: Exception | None = None
         for c in converters:
             if c is None:
                 continue
             try:
                 return c(value)
-            except Exception:  # noqa: S112, BLE001 -- the next member may fit
-                continue
+            except Exception as error:  # noqa: BLE001 -- the next member may fit
+                failure = error
+        if failure is not None and None not in converters:
+            raise failure
         return value
 
     return convert

@@ -115,7 +115,10 @@ def _caller(
         arguments = dict(given)
         for name, convert in converters.items():
             if name in arguments:
-                arguments[name] = convert(arguments[name])
+                try:
+                    arguments[name] = convert(arguments[name])
+                except Exception as error:
+                    raise ValueError(f"{name}: {error}") from error
         if context is not None:
             arguments[context] = ctx
         return function(**arguments)

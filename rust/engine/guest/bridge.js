@@ -29,6 +29,8 @@
   const viewBuffer = uncurry(Object.getOwnPropertyDescriptor(DataView.prototype, "buffer").get);
   const viewOffset = uncurry(Object.getOwnPropertyDescriptor(DataView.prototype, "byteOffset").get);
   const viewLength = uncurry(Object.getOwnPropertyDescriptor(DataView.prototype, "byteLength").get);
+  const domName = uncurry(getOwnPropertyDescriptor(DOMException.prototype, "name").get);
+  const domMessage = uncurry(getOwnPropertyDescriptor(DOMException.prototype, "message").get);
   const unboxers = [String, Number, Boolean, Symbol, BigInt].map((c) => uncurry(c.prototype.valueOf));
   const push = (list, value) => {
     defineProperty(list, list.length, {
@@ -78,6 +80,11 @@
       const n = typedLength(typed);
       for (let i = 0; i < n; i++) push(list, typed[i]);
       return list;
+    },
+    domError(v) {
+      try {
+        return { name: domName(v), message: domMessage(v) };
+      } catch {}
     },
     unbox(v) {
       for (let i = 0; i < unboxers.length; i++) {

@@ -262,6 +262,12 @@ fn record(args: &Args) -> Result<Js, Refused> {
         )));
     }
     let of = failure::clip(&target, 200);
+    // SAFETY: looks at the class only.
+    if unsafe { qjs::JS_IsPromise(args.at(2)) } {
+        return Err(Refused::Shape(format!(
+            "the input of {of} is a promise, so nothing was called; write `await` before it"
+        )));
+    }
     let mut input = Encoder::new();
     let used = vm::cell(|c| c.request_bytes) + target.len();
     let budget = MAX_TURN_INPUT.saturating_sub(used) as u64;

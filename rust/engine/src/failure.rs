@@ -62,10 +62,14 @@ fn describe(
     }
     let error = Js::dup(reason);
     let stack = read(&error, "stack").unwrap_or_default();
+    let class = error.get("constructor").ok().and_then(|class| read(&class, "name"));
+    let class = class.unwrap_or_default();
     let mut frames = 0;
     for line in stack.lines() {
         let Some(frame) = Frame::parse(line, map) else { continue };
-        if location.is_none() && depth == 0 {
+        // A class's own constructor is where the error was made, not where it was thrown.
+        let made = !class.is_empty() && frame.function == class;
+        if location.is_none() && depth == 0 && !made {
             *location = Some((frame.line, frame.column));
         }
         if frames < MAX_FRAMES {
@@ -140,6 +144,13 @@ fn headline(reason: JSValue, out: &mut String) {
         return;
     }
     out.push_str("Uncaught ");
+    // SAFETY: reads the tag only.
+    #[allow(unsafe_code)]
+    if unsafe { rquickjs_sys::JS_IsString(reason) } {
+        let text = value.to_text().unwrap_or_default();
+        let _ = write!(out, "{:?}", clip(&text, 2000));
+        return;
+    }
     let mut encoded = Encoder::new();
     match values::encode(reason, &mut encoded, 2000) {
         Ok(_) if value.is_undefined() => out.push_str("undefined"),
@@ -222,6 +233,17 @@ fn hint(text: &str) -> Option<String> {
     {
         return Some(tools::explain_missed(&name));
     }
+    let mistaken = ["undefined", "not a function", "not iterable"];
+    if first.starts_with("TypeError:")
+        && mistaken.iter().any(|word| first.contains(word))
+        && vm::cell(|c| !c.calls.is_empty())
+    {
+        return Some(
+            "A tool call had not ended when this was thrown: its value is a promise until it is \
+             awaited. Write `await` before the call."
+                .into(),
+        );
+    }
     None
 }
 
@@ -231,12 +253,17 @@ fn not_defined(name: &str) -> String {
     static HINTS: &str = include_str!("../guest/globals/hints.json");
     let hints: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(HINTS).unwrap_or_default();
-    match hints.get(name).and_then(|v| v.as_str()) {
-        Some(hint) => format!("{}. {ROOTS}", hint.trim_end_matches('.')),
-        None => format!(
-            "{ROOTS} Cells do not share variables: what an earlier exec declared is gone, so declare {name} in this program."
-        ),
+    if let Some(hint) = hints.get(name).and_then(|v| v.as_str()) {
+        return format!("{}. {ROOTS}", hint.trim_end_matches('.'));
     }
+    let member = if tools::has(name) {
+        format!("{name} is a member of tools: write `await tools.{name}(…)`. ")
+    } else {
+        String::new()
+    };
+    format!(
+        "{member}{ROOTS} Cells do not share variables: what an earlier exec declared is gone, so declare {name} in this program."
+    )
 }
 
 pub(crate) fn clip(text: &str, max: usize) -> String {

@@ -226,7 +226,8 @@ fn run_jobs() {
         // SAFETY: J1.
         match unsafe { qjs::JS_ExecutePendingJob(rt, &raw mut context) } {
             0 => return,
-            n if n < 0 => drop(take_exception()),
+            // Only what `queueMicrotask` was given throws here: promises take what theirs throw.
+            n if n < 0 => warn_of("a microtask"),
             _ => {}
         }
     }
@@ -245,15 +246,20 @@ fn run_due_timers() {
         let Some(f) = due else { return };
         let f = Js::own(f);
         if f.call(UNDEFINED, &[]).is_err() {
-            let error = take_exception();
-            if !stopped() {
-                let text = failure::one_line(error.raw());
-                cell(|c| c.warnings.push(format!("uncaught in a timer: {text}")));
-            }
+            warn_of("a timer");
         }
         run_jobs();
     }
 }
+
+/// Tells of the pending exception, which nothing in the cell can catch any more.
+fn warn_of(place: &str) {
+    let error = take_exception();
+    if !stopped() {
+        crate::vm::warn(vec![format!("uncaught in {place}: {}", failure::one_line(error.raw()))]);
+    }
+}
+
 /// Takes the image of the suspended cell.
 pub fn suspend() -> FromWorker<'static> {
     // SAFETY: J1; between jobs, so no native frame of the engine is live.

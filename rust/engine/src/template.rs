@@ -221,6 +221,7 @@ fn run_prelude(file: &PreludeFile, host: &Js, define: Definer) -> Result<(), Tem
             "symbolText",
             "functionText",
             "dateText",
+            "domError",
             "mapPairs",
             "toList",
             "unbox",

@@ -271,6 +271,12 @@ fn refuse_change(flags: c_int) -> c_int {
     0
 }
 
+/// Whether `tools.<name>` can be called.
+pub(crate) fn has(name: &str) -> bool {
+    HELPERS.contains(&name)
+        || with_names(|n| matches!(n.by_name.get(name), Some(Named::Tool(_)))).unwrap_or_default()
+}
+
 /// What to say of `tools.<name>` that was read and does not exist.
 pub(crate) fn explain_missed(name: &str) -> String {
     let clash = with_names(|n| match n.by_name.get(name) {
@@ -283,6 +289,11 @@ pub(crate) fn explain_missed(name: &str) -> String {
             "tools.{name} is ambiguous: call tools.callValue(id, input) with one of {}",
             crate::js::join(&ids)
         );
+    }
+    let is_id =
+        |n: &Names| n.by_name.values().any(|named| matches!(named, Named::Tool(id) if id == name));
+    if with_names(is_id).unwrap_or_default() {
+        return format!("{name:?} is an id: write tools.callValue({name:?}, input)");
     }
     let close = with_names(|n| close_names(name, &n.in_order)).unwrap_or_default();
     let hint = if close.is_empty() {

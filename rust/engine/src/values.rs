@@ -33,6 +33,7 @@ impl From<Thrown> for Refused {
 pub(crate) struct Notes {
     pub(crate) not_finite: bool,
     pub(crate) not_awaited: bool,
+    pub(crate) iterator: bool,
 }
 
 impl Notes {
@@ -44,6 +45,11 @@ impl Notes {
         if self.not_awaited {
             out.push(format!(
                 "{of} held a promise that was not awaited; it became null. Write `await` before the call, or `await Promise.all([...])`"
+            ));
+        }
+        if self.iterator {
+            out.push(format!(
+                "{of} held an iterator, which became {{}}; make it an array with `[...it]`"
             ));
         }
         out
@@ -117,10 +123,19 @@ impl<'a> Walk<'a> {
             && (self.out.json_len() + 16 > self.budget || self.out.values() + 1 >= self.most)
     }
 
+    /// What may still be written, in bytes of JSON: without limit where the whole is refused.
+    fn room(&self) -> u64 {
+        if self.truncate { self.budget.saturating_sub(self.out.json_len()) } else { u64::MAX }
+    }
+
+    /// In truncating mode: whether a member of this name may still be begun.
+    fn fits(&self, key: &str) -> bool {
+        !self.truncate || codemode_wire::value::json_string_len(key) + 16 <= self.room()
+    }
+
     fn string(&mut self, text: &str) {
         if self.truncate {
-            let room = self.budget.saturating_sub(self.out.json_len());
-            self.out.string(prefix(text, room));
+            self.out.string(prefix(text, self.room()));
         } else if self.out.json_len() + text.len() as u64 <= self.budget {
             self.out.string(text);
         } else {
@@ -145,7 +160,16 @@ impl<'a> Walk<'a> {
                     with_utf8(v, |text| self.string(text))?;
                 }
                 qjs::JS_TAG_BIG_INT | qjs::JS_TAG_SHORT_BIG_INT => {
-                    if !with_utf8(v, |digits| bigint(self.out, digits))? {
+                    let room = self.room();
+                    let written = with_utf8(v, |digits| {
+                        if digits.len() as u64 > room {
+                            // A part of a number is another number.
+                            self.out.null();
+                            return true;
+                        }
+                        bigint(self.out, digits)
+                    })?;
+                    if !written {
                         return Err(Refused::Shape(format!(
                             "an integer of more than {MAX_DIGITS} digits; send it as a string"
                         )));
@@ -253,6 +277,15 @@ impl<'a> Walk<'a> {
 
     fn members(&mut self, v: JSValue) -> Result<(), Refused> {
         let names = OwnNames::of(v)?;
+        if names.len == 0 {
+            let error = vm::helper("domError").call(crate::js::UNDEFINED, &[v])?;
+            if error.is_object() {
+                return self.members(error.raw());
+            }
+            let next = Js::dup(v).get("next")?;
+            // SAFETY: J1; looks at the class only.
+            self.notes.iterator |= unsafe { qjs::JS_IsFunction(ctx(), next.raw()) };
+        }
         let mut open = self.out.begin_object();
         for atom in names.atoms() {
             if self.full() {
@@ -264,6 +297,9 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let key = Atom::to_text(atom);
+            if !self.fits(&key) {
+                break;
+            }
             self.out.key(&mut open, &key);
             self.value(item.raw(), Some(Step::Key(key)))?;
         }
@@ -292,6 +328,9 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let item = error.get(&name)?;
+            if !self.fits(&name) {
+                break;
+            }
             if !item.is_undefined() {
                 self.out.key(&mut open, &name);
                 self.value(item.raw(), Some(Step::Key(name)))?;
@@ -322,6 +361,9 @@ impl<'a> Walk<'a> {
                     break;
                 }
                 let key = at(i)?.to_text()?;
+                if !self.fits(&key) {
+                    break;
+                }
                 self.out.key(&mut open, &key);
                 self.value(at(i + 1)?.raw(), Some(Step::Key(key)))?;
             }
@@ -379,7 +421,7 @@ const MAX_DIGITS: usize = 4300;
 /// Writes an integer; false if it has too many digits.
 fn bigint(out: &mut Encoder, digits: &str) -> bool {
     match digits.parse::<i64>() {
-        Ok(n) if n.abs() <= codemode_wire::MAX_SAFE_INTEGER => out.int(n),
+        Ok(n) if n.unsigned_abs() <= codemode_wire::MAX_SAFE_INTEGER.unsigned_abs() => out.int(n),
         _ if digits.trim_start_matches('-').len() > MAX_DIGITS => return false,
         _ => out.bigint(digits),
     }

@@ -102,7 +102,7 @@ impl Encoder {
 
     /// Writes an integer that a JavaScript number holds exactly.
     pub fn int(&mut self, v: i64) {
-        debug_assert!(v.abs() <= MAX_SAFE_INTEGER);
+        debug_assert!(v.unsigned_abs() <= MAX_SAFE_INTEGER.unsigned_abs());
         self.tag(Tag::Int);
         self.put_varint(((v << 1) ^ (v >> 63)) as u64);
         self.json += decimal_len(v);
