@@ -18,6 +18,7 @@ FLOW = [
     "scope",
     "models",
     "tools",
+    "blocks",
     "schemas",
     "signature",
     "catalog",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from typing import Any
 
 import pytest
 
-from codemode import Completed, Failed, Tool, tool
+from codemode import Completed, Failed, Tool, ToolResult, tool
 
 TOOLS = (
     Tool(name="get", execute=lambda given, _: given, parameters={"type": "object"}),
@@ -33,6 +34,28 @@ async def test_the_error_says_what_to_write(make_run: Any, code: str, words: lis
     result = await make_run(TOOLS).exec({"code": code})
     assert isinstance(result, Failed)
     assert all(word in result.error for word in words), result.error
+
+
+@pytest.mark.req("gst.5")
+async def test_the_fields_of_an_error_are_told(make_run: Any) -> None:
+    code = "throw Object.assign(new Error('no'), {status: 404, body: {a: 1}, cause: new Error('deep')})"
+    error = (await make_run().exec({"code": code})).error
+    assert error.startswith("Error: no\n    at ")
+    assert '\n    with {"status":404,"body":{"a":1}}' in error
+    assert "Caused by: Error: deep" in error
+    for code in (
+        "throw new Error('no')",
+        "null.x",
+        "throw Object.assign(new Error('no'), {a: 'x'.repeat(9e3)})",
+    ):
+        assert " with {" not in (await make_run().exec({"code": code})).error
+
+
+@pytest.mark.req("srf.7")
+@pytest.mark.parametrize("name", ["functions.exec", "Exec", "exec ", "tools.wait"])
+async def test_a_name_that_is_nearly_right_is_put_right(make_run: Any, name: str) -> None:
+    error = (await make_run(TOOLS).call(name, {"code": "return 1"})).error
+    assert f"the name is {name.strip().lower().split('.')[-1]}." in error
 
 
 @pytest.mark.req("gst.5")
@@ -99,6 +122,67 @@ async def test_an_exception_of_the_web_has_name_and_message(make_run: Any) -> No
     assert result.value["e"]["name"] == "InvalidCharacterError"
     assert result.value["e"]["message"]
     assert result.value["n"] == 1
+
+
+@pytest.mark.req("gst.4")
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+async def test_a_number_of_a_tool_that_json_does_not_have_is_told(
+    make_run: Any, number: float
+) -> None:
+    odd = Tool(name="odd", execute=lambda *_: {"rows": [1.5, number]})
+    result = await make_run((odd,)).exec({"code": "await tools.odd({}); return tools.odd({})"})
+    assert result.value == {"rows": [1.5, None]}
+    assert len(result.warnings) == 1
+    assert "openclaw:core:odd held NaN" in result.warnings[0]
+
+
+@pytest.mark.req("gst.4")
+async def test_a_proxy_is_what_its_target_is(make_run: Any) -> None:
+    code = "const p = new Proxy(new Proxy([1, 2], {}), {}); return [p, new Proxy({a: 1}, {})]"
+    assert (await make_run().exec({"code": code})).value == [[1, 2], {"a": 1}]
+    code = "const r = Proxy.revocable([], {}); r.revoke(); return r.proxy"
+    result = await make_run().exec({"code": code})
+    assert isinstance(result, Failed)
+    assert "TypeError" in result.error
+
+
+@pytest.mark.req("mcp.2")
+@pytest.mark.parametrize("form", ["plain", "result"])
+async def test_no_image_of_any_tool_crosses(make_run: Any, form: str) -> None:
+    image = {"type": "image", "data": "QUJD" * 50_000, "mimeType": "image/png"}
+    content = [{"type": "text", "text": "seen"}, image]
+    given: Any = {"content": content, "n": 1} if form == "plain" else ToolResult(content=content)
+    run = make_run((Tool(name="shot", execute=lambda *_: given),))
+    result = await run.exec({"code": "return await tools.shot({})"})
+    marker = {"type": "image", "mimeType": "image/png", "bytes": 150_000, "omitted": True}
+    assert result.value["content"] == [content[0], marker]
+    assert image["data"].startswith("QUJD")
+
+
+@pytest.mark.req("gst.5")
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (TimeoutError(), "openclaw:core:bad timed out."),
+        (asyncio.TimeoutError(), "openclaw:core:bad timed out."),
+        (TimeoutError("after 3 s"), "after 3 s"),
+        (KeyError("customer"), "there is no key 'customer'"),
+    ],
+)
+async def test_a_tool_error_says_what_it_is(make_run: Any, error: Exception, words: str) -> None:
+    def bad(*_: Any) -> None:
+        raise error
+
+    code = "try { await tools.bad({}) } catch (e) { return e.message }"
+    result = await make_run((Tool(name="bad", execute=bad),)).exec({"code": code})
+    assert result.value == words
+
+
+@pytest.mark.req("exe.10")
+async def test_the_time_limit_says_its_value(make_run: Any) -> None:
+    result = await make_run(config={"timeoutMs": 150}).exec({"code": "for (;;);"})
+    assert result.limit == "time"
+    assert "150 ms" in result.error
 
 
 @pytest.mark.req("exe.12")

@@ -26,6 +26,7 @@ __all__ = [
     "Zygote",
     "decode",
     "encode",
+    "encode_noting",
     "input_hint",
     "mcp_index_dts",
     "mcp_names",
@@ -400,6 +401,9 @@ def encode(value: object, max_bytes: int = 67108864) -> bytes:
         ValueError: It contains itself, is nested deeper than 512 levels, holds an integer of
             more digits than Python converts, or is larger than `max_bytes`.
     """
+
+def encode_noting(value: object, max_bytes: int) -> tuple[bytes, bool]:
+    """As `encode`; and whether it held a number that is not finite, which became null."""
 
 def decode(data: bytes) -> object:
     """Turns one wire value into None, bool, int, float, str, list or dict.

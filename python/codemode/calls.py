@@ -36,6 +36,7 @@ class Calls:
 
     Attributes:
         ready: Settlements in the order in which the calls ended, `(number, ok, encoded value)`.
+        notes: What the model should know of results, until a result takes it along.
         on_ready: Called whenever a call has ended.
         dispatched: How many calls were started, searches not counted.
     """
@@ -63,6 +64,7 @@ class Calls:
             on_ready: See the class.
         """
         self.ready: list[tuple[int, bool, bytes]] = []
+        self.notes: list[str] = []
         self.dispatched = 0
         self._loop = asyncio.get_running_loop()
         self._executor = executor
@@ -243,6 +245,8 @@ class Calls:
             self._tasks.pop(call.number, None)
             self._close(call)
             self._in_flight -= 1
+        if call.note and call.note not in self.notes:
+            self.notes.append(call.note)
         if not self._over:
             self.ready.append((call.number, call.status == "ok", value))
             self._dispatch()

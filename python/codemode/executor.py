@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from .blocks import without_binary
 from .catalog import CatalogView, LookupFailed
 from .native import engine
 from .policy import Block, CallEvent, Change, Hooks, NeedsApproval, Replace
@@ -30,6 +31,7 @@ MAX_VALUE_BYTES = 16 << 20
 # The model itself calls a visible tool.
 DIRECT = "direct"
 _SHOWN_TARGET = 200
+_SHOWN_INNER = 5
 TOOL_OPS = frozenset({"call", "callValue", "mcp"})
 
 
@@ -73,6 +75,7 @@ class Call:
         created: `time.monotonic()` when it was made.
         context: What its tool got, while it runs.
         aborted: The cell has cancelled it.
+        note: What the model should know of its result.
     """
 
     __slots__ = (
@@ -81,6 +84,7 @@ class Call:
         "call_id",
         "context",
         "created",
+        "note",
         "number",
         "op",
         "parent_call_id",
@@ -118,6 +122,7 @@ class Call:
         self.created = time.monotonic()
         self.context: ToolContext | None = None
         self.aborted = False
+        self.note = ""
 
 
 class Extension(Protocol):
@@ -164,6 +169,7 @@ class Executor:
         # What a guest may ask for.
         self.ops = _OPS | self._extensions.keys()
         self._encode = engine().encode
+        self._encode_noting = engine().encode_noting
 
     async def run(self, call: Call, view: CatalogView) -> bytes:
         """Runs a call to its end.
@@ -195,9 +201,12 @@ class Executor:
         except LookupFailed as error:
             raise GuestError(str(error)) from None
         try:
-            return cast("bytes", self._encode(value, MAX_VALUE_BYTES))
+            encoded, not_finite = self._encode_noting(value, MAX_VALUE_BYTES)
         except (TypeError, ValueError, RecursionError) as error:
             raise GuestError(f"The result of {call.tool} cannot cross: {error}") from None
+        if not_finite:
+            call.note = f"the result of {call.tool} held NaN or an infinity, which became null"
+        return cast("bytes", encoded)
 
     def encode_error(self, error: GuestError) -> bytes:
         """The encoded error for the guest."""
@@ -249,6 +258,7 @@ class Executor:
             self.trajectory.ended(*who, outcome, time.perf_counter() - started, message)
         if call.op == DIRECT:
             return result
+        result = _crossing(result)
         if call.op == "call":
             return {"tool": _short(view.entry(tool_id)), "result": _whole(result)}
         return result.value if isinstance(result, ToolResult) else result
@@ -386,10 +396,15 @@ class Executor:
         """What the guest may know of a tool's exception: its message, never class or stack."""
         if self.config.error_details == "generic":
             return f"{tool_id} failed."
-        try:
-            text = str(error)
-        except Exception:  # noqa: BLE001 -- a tool's own `__str__`
-            text = ""
+        text = _text_of(error)
+        if isinstance(error, (TimeoutError, asyncio.TimeoutError)) and not text:
+            return f"{tool_id} timed out."
+        if type(error) is KeyError:
+            text = f"there is no key {text}"
+        inner = getattr(error, "exceptions", None)
+        if isinstance(inner, tuple):
+            # An exception group says only how many it holds.
+            text = "; ".join([text, *(_text_of(one) for one in inner[:_SHOWN_INNER])])
         return text[:10_000] or f"{tool_id} failed without a message."
 
 
@@ -401,6 +416,13 @@ def _is_being_cancelled() -> bool:
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     # Python 3.10 cannot tell; a cancellation must not get lost.
     return cancelling is None or cancelling() > 0
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 -- a tool's own `__str__`
+        return ""
 
 
 def _is_for_the_host(error: BaseException) -> bool:
@@ -427,6 +449,19 @@ def _is_awaitable(value: Any) -> bool:
 
 async def _maybe(value: Any) -> Any:
     return await value if _is_awaitable(value) else value
+
+
+def _crossing(result: Any) -> Any:
+    """What of a result may cross into the program: images do not."""
+    if isinstance(result, ToolResult):
+        content = without_binary(result.content)
+        if content is result.content:
+            return result
+        details = {"details": result.details} if result.has_details else {}
+        return ToolResult(content=content, is_error=result.is_error, **details)
+    if type(result) is dict and "content" in result:
+        return {**result, "content": without_binary(result["content"])}
+    return result
 
 
 def _short(entry: Mapping[str, Any]) -> dict[str, Any]:

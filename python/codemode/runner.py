@@ -380,14 +380,14 @@ class Cell:
         return Completed(
             value=turn.value,
             output=tuple(self._output),
-            warnings=(*self._warnings, *turn.warnings),
+            warnings=(*self._take_warnings(), *turn.warnings),
             telemetry=self._telemetry(),
         )
 
     def _park(self, reason: WaitReason) -> Result:
         self._store.park(self, self._config.snapshot_ttl_seconds)
         output, self._output = tuple(self._output), []
-        warnings, self._warnings = tuple(self._warnings), []
+        warnings = tuple(self._take_warnings())
         return Waiting(
             run_id=self.run_id,
             reason=reason,
@@ -399,9 +399,18 @@ class Cell:
             telemetry=self._telemetry(),
         )
 
+    def _take_warnings(self) -> list[str]:
+        taken = [*self._warnings, *self._calls.notes]
+        self._warnings, self._calls.notes = [], []
+        return taken
+
     def _fail_turn(self, turn: Any) -> Result:
         self._output.extend(turn.output)
         code = turn.code
+        if code == "timeout":
+            # The worker does not know what was configured.
+            self._warnings.extend(turn.warnings)
+            return self._timeout()
         if code not in ERROR_CODES or (turn.limit and turn.limit not in LIMITS):
             raise _Broken("a failure of no known kind")
         self._warnings.extend(turn.warnings)
@@ -424,7 +433,7 @@ class Cell:
             tool_calls=self._calls.shown(),
             tool_call_count=self._calls.dispatched,
             output=tuple(self._output),
-            warnings=tuple(self._warnings),
+            warnings=tuple(self._take_warnings()),
             telemetry=self._telemetry(),
         )
 

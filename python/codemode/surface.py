@@ -106,6 +106,9 @@ def direct_tool(tool: Tool) -> ModelTool:
 def hidden_tool_error(name: str, view: CatalogView) -> str:
     """What a model reads that called a tool which only exists inside exec (srf.7)."""
     shown = name[:100]
+    own = name.strip().rsplit(".", 1)[-1].lower()
+    if own in (EXEC, WAIT):
+        return f"There is no tool {shown}; the name is {own}. Nothing was run."
     ids = [tool_id for tool_id, tool in view.guest if name in (tool_id, tool.name)]
     if ids:
         code = f"return await tools.callValue({_js(ids[0])}, {{}});"

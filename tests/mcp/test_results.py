@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codemode.blocks import binary_size
 from codemode.mcp.results import (
     NO_MESSAGE,
-    binary_size,
     call_result,
     listing,
     prompt_result,

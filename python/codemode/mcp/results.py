@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from codemode.blocks import BINARY, omitted
+
 NO_MESSAGE = "The tool reported an error without a message."
 
 _HIDDEN = ("_meta", "annotations", "icons", "execution")
-_BINARY = ("image", "audio")
 
 
 def call_result(raw: object) -> dict[str, Any]:
@@ -67,13 +68,6 @@ def listing(items: object) -> list[dict[str, Any]]:
     return [_visible(i) for i in _objects(items)]
 
 
-def binary_size(data: object) -> int:
-    """Bytes that base64 text stands for, without decoding it."""
-    if not isinstance(data, str):
-        return 0
-    return max(0, len(data) * 3 // 4 - data[-2:].count("="))
-
-
 def _message_content(content: object) -> Any:
     if isinstance(content, list):
         return _items(content)
@@ -91,32 +85,23 @@ def _items(content: object) -> list[dict[str, Any]]:
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:
     kind = item.get("type")
-    if kind in _BINARY or (kind != "text" and isinstance(item.get("data"), str)):
-        return _omitted(kind, item.get("mimeType"), item.get("data"))
+    if kind in BINARY or (kind != "text" and isinstance(item.get("data"), str)):
+        return omitted(kind, item.get("mimeType"), item.get("data"))
     if kind == "resource" and isinstance(item.get("resource"), Mapping):
         resource = item["resource"]
         if "blob" not in resource:
             return {"type": "resource", "resource": _visible(resource)}
         out: dict[str, Any] = {"type": "resource", "resource": {"uri": resource.get("uri")}}
-        return out | _omitted(kind, resource.get("mimeType"), resource["blob"])
+        return out | omitted(kind, resource.get("mimeType"), resource["blob"])
     return _visible(item)
 
 
 def _contents(item: Mapping[str, Any]) -> dict[str, Any]:
     if "blob" not in item:
         return _visible(item)
-    marker = _omitted(None, item.get("mimeType"), item["blob"])
+    marker = omitted(None, item.get("mimeType"), item["blob"])
     del marker["type"]
     return {"uri": item.get("uri")} | marker
-
-
-def _omitted(kind: object, mime: object, data: object) -> dict[str, Any]:
-    return {
-        "type": kind,
-        "mimeType": mime if isinstance(mime, str) else "application/octet-stream",
-        "bytes": binary_size(data),
-        "omitted": True,
-    }
 
 
 def _visible(item: Mapping[str, Any]) -> dict[str, Any]:

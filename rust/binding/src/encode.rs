@@ -18,9 +18,19 @@ pub(crate) fn encode<'py>(
     value: &Bound<'py, PyAny>,
     max_bytes: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    encode_noting(value, max_bytes).map(|(encoded, _)| encoded)
+}
+
+/// As [`encode`]; and whether it held a number that is not finite, which became null.
+#[pyfunction]
+pub(crate) fn encode_noting<'py>(
+    value: &Bound<'py, PyAny>,
+    max_bytes: usize,
+) -> PyResult<(Bound<'py, PyBytes>, bool)> {
     let mut writer = Writer { wire: Encoder::new(), max_bytes, depth: 0, open: Vec::new() };
     writer.value(value).map_err(|refused| refused.into_py(value.py()))?;
-    Ok(PyBytes::new(value.py(), &writer.wire.into_bytes()))
+    let not_finite = writer.wire.held_not_finite();
+    Ok((PyBytes::new(value.py(), &writer.wire.into_bytes()), not_finite))
 }
 
 struct Writer {

@@ -40,6 +40,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     turns::register(m)?;
     catalog::register(m)?;
     m.add_function(wrap_pyfunction!(encode::encode, m)?)?;
+    m.add_function(wrap_pyfunction!(encode::encode_noting, m)?)?;
     m.add_function(wrap_pyfunction!(decode::decode, m)?)?;
     m.add_function(wrap_pyfunction!(supervisor::monotonic_ns, m)?)?;
     Ok(())

@@ -15,6 +15,8 @@ const CELL_FILE: &str = "cell";
 const MAX_FRAMES: usize = 8;
 const MAX_CAUSES: usize = 4;
 const MAX_TEXT: usize = 4000;
+/// Bytes of JSON of an error with its fields; of one that has more they are not told.
+const MAX_FIELDS: u64 = 2000;
 
 /// The failed turn for an exception that nobody caught.
 pub(crate) fn uncaught(reason: JSValue) -> Failed<'static> {
@@ -80,6 +82,9 @@ fn describe(
     if frames > MAX_FRAMES {
         let _ = write!(out, "\n    … {} more frames", frames - MAX_FRAMES);
     }
+    if depth == 0 {
+        fields(reason, out);
+    }
     if depth >= MAX_CAUSES {
         return;
     }
@@ -108,6 +113,23 @@ fn describe(
         }
         Ok(_) => {}
         Err(Thrown) => drop_pending(),
+    }
+}
+
+/// What else an error of the program carries, such as `status`.
+fn fields(error: JSValue, out: &mut String) {
+    let mut encoded = Encoder::new();
+    if values::encode(error, &mut encoded, MAX_FIELDS).is_err() {
+        drop_pending();
+        return;
+    }
+    let json = codemode_wire::json::to_json(&encoded.into_bytes()).unwrap_or_default();
+    let Ok(serde_json::Value::Object(mut all)) = serde_json::from_str(&json) else { return };
+    for told in ["name", "message", "cause", "errors"] {
+        all.remove(told);
+    }
+    if !all.is_empty() {
+        let _ = write!(out, "\n    with {}", serde_json::Value::Object(all));
     }
 }
 

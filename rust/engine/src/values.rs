@@ -216,7 +216,7 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             if qjs::JS_IsProxy(v) {
-                return self.members(v);
+                return if is_array(v)? { self.array(v) } else { self.members(v) };
             }
             if qjs::JS_IsDate(v) {
                 return self.converted("dateText", v);
@@ -404,6 +404,18 @@ impl<'a> Walk<'a> {
         Refused::Shape(format!(
             "the value refers to itself: {here} is {target} again; return a value without cycles"
         ))
+    }
+}
+
+/// Whether the language takes a proxy for an array: it does if its target is one.
+fn is_array(proxy: JSValue) -> Result<bool, Refused> {
+    let mut target = Js::dup(proxy);
+    // SAFETY: J1, J3; a revoked one throws.
+    unsafe {
+        while qjs::JS_IsProxy(target.raw()) {
+            target = Js::check(qjs::JS_GetProxyTarget(ctx(), target.raw()))?;
+        }
+        Ok(qjs::JS_IsArray(target.raw()))
     }
 }
 

@@ -40,6 +40,7 @@ pub enum Tag {
 pub struct Encoder {
     buf: Vec<u8>,
     json: u64,
+    not_finite: bool,
     counts_only: bool,
     values: usize,
 }
@@ -88,6 +89,11 @@ impl Encoder {
         self.buf
     }
 
+    /// Whether a number was not finite, and null was written for it.
+    pub fn held_not_finite(&self) -> bool {
+        self.not_finite
+    }
+
     /// Writes null.
     pub fn null(&mut self) {
         self.tag(Tag::Null);
@@ -126,6 +132,7 @@ impl Encoder {
             self.put(&v.to_le_bytes());
             self.json += ryu_js::Buffer::new().format_finite(v).len() as u64;
         } else {
+            self.not_finite = true;
             self.null();
         }
     }
