@@ -237,3 +237,15 @@ async def test_a_number_without_a_fraction_is_an_integer_for_a_tool(make_run: An
     result = await run.exec({"code": "return await tools.typed({number: 1, when: 'soon'})"})
     assert isinstance(result, Failed)
     assert "when: " in result.error
+
+
+@pytest.mark.req("gst.1")
+async def test_the_locale_of_the_host_has_several_names(make_run: Any) -> None:
+    code = """
+      const d = new Date(0);
+      return ['en-US', 'en', 'default', ['en-US', 'de'], undefined]
+        .map(l => d.toLocaleDateString(l, {month: 'long'}))"""
+    assert (await make_run().exec({"code": code})).value == ["January"] * 5
+    for other in ("'de'", "['de', 'en-US']"):
+        code = f"return new Date(0).toLocaleDateString({other})"
+        assert "not available" in (await make_run().exec({"code": code})).error

@@ -28,7 +28,9 @@
         throw new TypeErrorCtor(what + ": a locale must be a string");
       }
       const tag = lower(name);
-      if (tag !== "en-us" && tag !== "en") {
+      // "default" names no locale, so that of the host is taken; what is not first is for hosts
+      // that lack the first.
+      if (i === 0 && tag !== "en-us" && tag !== "en" && tag !== "default") {
         throw new RangeErrorCtor(
           what + ": locale " + quote(slice(name, 0, 40)) + " is not available (only en-US, UTC); "
             + "leave the locale out, or build the text from its parts",
