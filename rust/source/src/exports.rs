@@ -35,7 +35,8 @@ pub(crate) fn edits(program: &Program<'_>) -> (Vec<Edit>, bool) {
                     edits.push(Edit::replace(start, inner.start, ""));
                 } else {
                     edits.push(Edit::replace(start, inner.start, ";("));
-                    edits.push(Edit::insert(inner.end, ")"));
+                    // A function needs no semicolon; what it became must not be called by the next line.
+                    edits.push(Edit::insert(inner.end, ");"));
                 }
             }
             _ => {}

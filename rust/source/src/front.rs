@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
-use oxc_span::SourceType;
+use oxc_span::{GetSpan, SourceType};
 
 use crate::cell;
 use crate::dialect;
@@ -39,7 +39,8 @@ struct Reader<'t> {
 ///
 /// What is changed in it: one markdown fence around all of it goes; the last expression is
 /// returned if there is no `return` at the top level; a cell that is one function calls it;
-/// `export` goes; an object literal that stands alone is an expression. Text inside of strings,
+/// `export` goes; an object literal or a function without a name that stands alone is an
+/// expression. Text inside of strings,
 /// templates, regexes and comments stays as it is.
 pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
     if code.len() > MAX_SOURCE_BYTES {
@@ -115,11 +116,20 @@ impl<'t> Reader<'t> {
         Ok(Draft::part(text, start))
     }
 
-    fn read(mut self, draft: &Draft<'t>, options: Options) -> Result<Prepared, Refusal> {
+    fn read(mut self, draft: &Draft<'_>, options: Options) -> Result<Prepared, Refusal> {
         let first = match self.attempt(draft, options) {
             Ok(prepared) => return Ok(prepared),
             Err(Failure::Refused(refusal)) => return Err(refusal),
             Err(Failure::Syntax(error)) => error,
+        };
+        let exported = as_default_export(draft, first.offset as usize);
+        let (draft, first) = match &exported {
+            None => (draft, first),
+            Some(exported) => match self.attempt(exported, options) {
+                Ok(prepared) => return Ok(prepared),
+                Err(Failure::Refused(refusal)) => return Err(refusal),
+                Err(Failure::Syntax(error)) => (exported, error),
+            },
         };
         if draft.text.trim_start().starts_with('{') {
             let object = as_expression(draft);
@@ -329,6 +339,26 @@ fn as_expression(draft: &Draft<'_>) -> Draft<'static> {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end_matches(|c: char| c.is_whitespace() || c == ';').len();
     draft.edited(&[Edit::insert(start as u32, "("), Edit::insert(end.max(start) as u32, "\n)")])
+}
+
+/// `function () { … }` at the top level without a name, which only `export default` takes as a
+/// declaration. `error` is where the name is missing.
+fn as_default_export(draft: &Draft<'_>, error: usize) -> Option<Draft<'static>> {
+    const EXPORT: &str = "export default ";
+    let (before, after) = draft.text.split_at_checked(error)?;
+    let head = before.trim_end().strip_suffix("function")?;
+    let start = head.trim_end().strip_suffix("async").unwrap_or(head).len();
+    if !after.starts_with('(') {
+        return None;
+    }
+    let exported = draft.edited(&[Edit::insert(start as u32, EXPORT)]);
+    let allocator = Allocator::default();
+    let understood = match parse::module(&allocator, &exported.text, SourceType::ts()) {
+        Ok(program) => program.body.iter().any(|statement| statement.span().start == start as u32),
+        // What is wrong comes after the name.
+        Err(other) => other.offset as usize > error + EXPORT.len(),
+    };
+    understood.then_some(exported)
 }
 
 /// A text without line breaks in which `\n` stands for them; quotes and tabs likewise.

@@ -88,6 +88,8 @@ fn what_does_not_parse_is_located_in_the_text_that_was_sent() {
             ("let a; var a;", "SyntaxError: ", at(1, 12)),
             ("break", "SyntaxError: ", at(1, 1)),
             ("const x;", "SyntaxError: ", at(1, 7)),
+            ("if (true) function () {}", "SyntaxError: ", at(1, 20)),
+            ("function () { const = 5 }", "SyntaxError: ", at(1, 21)),
             ("```js\nconst = 5;\n```", "SyntaxError: ", at(2, 7)),
             ("\n\n```ts\nconst a = 1;\nconst = 5;\n```", "SyntaxError: ", at(5, 7)),
             ("const é = '😀'; const = 5", "SyntaxError: ", at(1, 22)),
