@@ -33,6 +33,19 @@ enum Failure {
 struct Reader<'t> {
     sent: &'t str,
     warnings: Vec<String>,
+    /// The function that a module exports as its default.
+    main: Option<String>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(sent: &'t str) -> Self {
+        Self { sent, warnings: Vec::new(), main: None }
+    }
+
+    /// Forgets what an earlier reading found.
+    fn reset(&mut self) {
+        *self = Self::new(self.sent);
+    }
 }
 
 /// Reads the text of one cell.
@@ -51,7 +64,7 @@ pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
         )));
     }
     refuse_language(*options)?;
-    let reader = Reader { sent: code, warnings: Vec::new() };
+    let reader = Reader::new(code);
     let draft = reader.unwrap()?;
     if draft.text.trim().is_empty() {
         return Err(Refusal::plain(refusal::EMPTY));
@@ -157,7 +170,7 @@ impl<'t> Reader<'t> {
 
     /// One reading of a text: in its language, or as TypeScript if only that parses.
     fn attempt(&mut self, draft: &Draft<'_>, options: Options) -> Result<Prepared, Failure> {
-        self.warnings.clear();
+        self.reset();
         if options.typescript {
             return self.typescript(draft);
         }
@@ -168,7 +181,7 @@ impl<'t> Reader<'t> {
         if !options.allow_typescript {
             return Err(Failure::Syntax(error));
         }
-        self.warnings.clear();
+        self.reset();
         match self.typescript(draft) {
             Ok(mut prepared) => {
                 prepared.warnings.insert(
@@ -216,17 +229,18 @@ impl<'t> Reader<'t> {
         let mut finder = Finder::new(None);
         finder.visit_program(&program);
         self.refuse(&finder.findings, draft)?;
-        let (edits, named) = exports::edits(&program);
-        if edits.is_empty() {
+        let exports = exports::find(&program);
+        if exports.edits.is_empty() {
             return Err(Failure::Syntax(error));
         }
-        let draft = draft.edited(&edits);
+        let draft = draft.edited(&exports.edits);
         let cell = parse::cell(&allocator, &draft.text);
         let cell =
             cell.map_err(|e| Failure::Refused(self.say(&e.message, None, &draft, e.offset)))?;
-        if named {
+        if exports.named {
             self.warnings.push(exports::DROPPED.into());
         }
+        self.main = exports.main;
         self.finish(&draft, &cell, typescript)
     }
 
@@ -258,7 +272,16 @@ impl<'t> Reader<'t> {
         if !dialect.is_empty() {
             return self.javascript(&draft.edited(&dialect), typescript);
         }
-        let edits = if findings.returns { Vec::new() } else { cell::result_edits(cell) };
+        let edits = if !findings.returns {
+            cell::result_edits(cell, self.main.as_deref())
+        } else if let Some(function) = cell::only_returned_function(cell) {
+            function
+        } else {
+            if findings.returned_function {
+                self.warnings.push(cell::UNCALLED.into());
+            }
+            Vec::new()
+        };
         let edited;
         let draft = if edits.is_empty() {
             draft
@@ -294,8 +317,7 @@ impl<'t> Reader<'t> {
         let mut hint = hints::hint(&draft.text, error.offset as usize);
         if hint.is_none() && !options.typescript && !options.allow_typescript {
             let as_typescript = Options { typescript: true, allow_typescript: true, ..options };
-            let mut reader = Reader { sent: self.sent, warnings: Vec::new() };
-            if reader.attempt(draft, as_typescript).is_ok() {
+            if Self::new(self.sent).attempt(draft, as_typescript).is_ok() {
                 hint = Some("This is TypeScript, which is not enabled here; send \"javascript\".");
             }
         }

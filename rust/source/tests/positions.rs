@@ -42,6 +42,8 @@ fn gst_5_a_throw_is_located_in_the_text_that_was_sent() {
         "async () => {\n  throw new Error('x');\n}",
         "export default async function () {\n  throw new Error('x');\n}",
         "// c\nasync function () {\n  throw new Error('x');\n}",
+        "const main = async () => {\n  throw new Error('x');\n}\nexport default main;",
+        "return async () => {\n  throw new Error('x');\n}",
         "export const a = 1; throw new Error('x')",
         "async function main() {\n  const a = 1;\n  throw new Error('x');\n}",
         "const a = 1;\\nthrow new Error('x');",

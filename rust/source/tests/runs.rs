@@ -232,6 +232,36 @@ fn exe_5_a_cell_that_is_one_function_is_called() {
             ("export default 1 + 1", "2"),
             ("const a = 1\nexport default [a]", "[1]"),
             ("const x = 1;\nexport default async function () { return x; }", "1"),
+            ("const main = async () => 5;\nexport default main;", "5"),
+            ("function main() { return 5 }\nexport default main", "5"),
+            ("function main() { return 5 }\nexport { main as default }", "5"),
+            ("export { run as default };\nconst run = () => N;\nconst N = 5;", "5"),
+            ("export default run;\nasync function run({ Math }) { return Math.max(5, 1) }", "5"),
+            ("export async function run() { return 5 }\nexport default run", "5"),
+            (
+                "const f = (n) => n ? g(n - 1) : 'end';\nfunction g(n = 2) { return f(n) }\n\
+                 export default g",
+                "\"end\"",
+            ),
+            // What the program calls itself is not called again.
+            ("let n = 0;\nfunction main() { return ++n }\nawait main();\nexport default main", "1"),
+            (
+                "let n = 0;\nfunction main() { return ++n }\nexport default main;\nreturn main()",
+                "1",
+            ),
+            (
+                "let n = 0;\nfunction main() { n++ }\n(() => main())();\nexport default main;\nn",
+                "1",
+            ),
+            (
+                "let n = 0;\nfunction main() { return ++n }\nconst run = () => main();\n\
+                 export default main;\nawait run();",
+                "1",
+            ),
+            ("const f = () => 4;\nconst n = f();\nconst g = () => n + 1;\nexport default g", "5"),
+            ("const a = 1;\nexport default a", "1"),
+            ("class A {}\nexport default A", "null"),
+            ("function* g() {}\nexport default g", "null"),
             ("export const x = 1;\nreturn x;", "1"),
             ("export const x = 1;\nx", "1"),
             ("export async function main() { return 7 }", "7"),
@@ -241,6 +271,32 @@ fn exe_5_a_cell_that_is_one_function_is_called() {
         ],
         JAVASCRIPT,
     );
+}
+
+#[test]
+fn exe_5_a_function_that_is_only_returned_is_called_or_warned_about() {
+    check(
+        &[
+            ("return async () => { return 1 }", "1"),
+            ("return (async function () { return 1 });", "1"),
+            ("return () => help()\nfunction help() { return 1 }", "1"),
+            ("return async ({ Math }) => Math.max(1, 0)", "1"),
+            ("const f = () => 1; return f", "null"),
+            ("return function* () {}", "null"),
+            ("return { f: () => 1 }", "{}"),
+        ],
+        JAVASCRIPT,
+    );
+    for code in
+        ["const a = 1;\nreturn async () => { return a }", "if (true) return () => 1;\nreturn 2"]
+    {
+        let prepared = engine::javascript(code).expect("runs");
+        assert!(prepared.warnings[0].contains("never called"), "{code}");
+        assert_eq!(engine::Engine::new().run(&prepared.script).as_deref(), Ok("null"), "{code}");
+    }
+    for code in ["const f = () => 1;\nreturn f", "return () => 1", "return [1].map(x => () => x)"] {
+        assert!(engine::javascript(code).expect("runs").warnings.is_empty(), "{code}");
+    }
 }
 
 #[test]
