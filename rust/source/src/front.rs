@@ -7,7 +7,7 @@ use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
 use oxc_span::{GetSpan, SourceType};
 
-use crate::cell;
+use crate::cell::{self, Envelope};
 use crate::dialect;
 use crate::exports;
 use crate::fence::{self, Fence};
@@ -261,8 +261,15 @@ impl<'t> Reader<'t> {
         if cell::shell_word(cell) {
             return Err(Failure::Refused(Refusal::plain(refusal::SHELL)));
         }
-        if cell::is_tool_call(cell) {
-            return Err(Failure::Refused(Refusal::plain(refusal::WRAPPED)));
+        match cell::envelope(cell) {
+            Some(Envelope::Program) => {
+                return Err(Failure::Refused(Refusal::plain(refusal::WRAPPED)));
+            }
+            Some(Envelope::Call(tool, input)) => {
+                let input = input.map(|span| &draft.text[span.start as usize..span.end as usize]);
+                return Err(Failure::Refused(refusal::tool_call(&tool, input)));
+            }
+            None => {}
         }
         if findings.type_arguments && typescript {
             let message = "Type arguments are TypeScript".into();
