@@ -50,11 +50,11 @@ impl<'t> Reader<'t> {
 
 /// Reads the text of one cell.
 ///
-/// What is changed in it: one markdown fence around all of it goes; the last expression is
-/// returned if there is no `return` at the top level; a cell that is one function calls it;
-/// `export` goes; an object literal or a function without a name that stands alone is an
-/// expression. Text inside of strings,
-/// templates, regexes and comments stays as it is.
+/// What is changed in it: one markdown fence around all of it goes, or what is left of one; the last
+/// expression is returned if there is no `return` at the top level; a cell that is one function, or
+/// that exports one as its default, calls it; `export` goes; an object literal or a function without
+/// a name that stands alone is an expression; variables that a TypeScript namespace exports become
+/// accessors. Text inside of strings, templates, regexes and comments stays as it is.
 pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
     if code.len() > MAX_SOURCE_BYTES {
         return Err(Refusal::limit(format!(
@@ -203,7 +203,14 @@ impl<'t> Reader<'t> {
 
     fn typescript(&mut self, draft: &Draft<'_>) -> Result<Prepared, Failure> {
         let allocator = Allocator::default();
-        let stripped = typescript::strip(&allocator, draft).map_err(Failure::Syntax)?;
+        let live = typescript::live_exports(&allocator, draft).map_err(Failure::Syntax)?;
+        let stripped = match &live {
+            None => typescript::strip(&allocator, draft).map_err(Failure::Syntax)?,
+            // The offset is one of the edited text.
+            Some(live) => typescript::strip(&allocator, live)
+                .map_err(|e| Failure::Refused(self.say(&e.message, None, live, e.offset)))?,
+        };
+        let draft = live.as_ref().unwrap_or(draft);
         self.refuse(&stripped.findings, draft)?;
         match self.javascript(&stripped.draft, false) {
             // The offset is one of the stripped text.

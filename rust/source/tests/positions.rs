@@ -61,6 +61,8 @@ fn gst_5_a_throw_in_typescript_is_located_in_the_typescript() {
         "const a: number = 1;\nthrow new Error('x')",
         "interface A {\n  b: string;\n}\n\ntype C = A | null;\n\nconst f = (a: A): never => { throw new Error('x') };\nf({ b: 'x' });",
         "enum A { B, C }\nnamespace N {\n  export function f(x: number): void {\n    throw new Error('x');\n  }\n}\nN.f(1);",
+        "namespace N {\n  export let é: number = 1, b = 2; export const f = (): void => {\n    throw new Error('x');\n  }\n}\nN.f();",
+        "namespace N { export\nlet é: number = 1; throw new Error('x') }",
         "const é: string = 'ü😀'; throw new Error('x')",
         "/* 日本 */ const t = `日本語\n` as string; throw new Error('x')",
         "```ts\nconst a: number = 1;\nthrow new Error('x');\n```",

@@ -119,6 +119,17 @@ fn exe_8_typescript_that_cannot_run_is_refused() {
             ("@dec class A {}\nreturn 1", "Decorators cannot run here", at(1, 1)),
             ("class A { @dec m() {} }\nreturn 1", "Decorators cannot run here", at(1, 11)),
             ("const a = 1; const a: number = 2;", "SyntaxError: ", at(1, 20)),
+            (
+                "namespace N { export let a = 1 }\nconst é = 1; const é = 2;",
+                "SyntaxError: ",
+                at(2, 20),
+            ),
+            (
+                "namespace N { export let a = 1; a++; export class N {} }\nreturn N.a",
+                "use a plain object",
+                at(1, 26),
+            ),
+            ("namespace N { export let a = 1; @dec class A {} }", "Decorators cannot", at(1, 33)),
         ],
         TYPESCRIPT,
     );

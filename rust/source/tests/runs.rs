@@ -400,6 +400,29 @@ fn exe_8_typescript_is_transformed() {
             "2",
         ),
         (
+            "namespace C { export let n = 0; export const inc = () => ++n; }\nC.inc(); C.inc(); return C.n",
+            "2",
+        ),
+        (
+            "namespace S { export let total = 0; for (const x of [1, 2, 3]) total += x; }\nreturn S.total",
+            "6",
+        ),
+        (
+            "namespace A.B { export let a: number, { b, c: [d] } = { b: 1, c: [2] };\n[a] = [3]; d++ }\nreturn A.B",
+            "{\"a\":3,\"b\":1,\"d\":3}",
+        ),
+        (
+            "namespace A { export var v = 1; export const get = () => v;\nexport namespace B { v++ } }\nA.v += 5; return A.get()",
+            "7",
+        ),
+        (
+            "namespace A { export let n = 1 }\nnamespace A { export const f = () => ++A.n }\nreturn [A.f(), A.n]",
+            "[2,2]",
+        ),
+        ("namespace A { export let a = 1; export class A {} }\nreturn A.a", "1"),
+        ("export namespace A { export let a = 1; a = 2 }\nreturn A.a", "2"),
+        ("declare namespace A { export let a: number }\nreturn typeof A", "\"undefined\""),
+        (
             "class P { constructor(private readonly a: number, public b = 2) {} get() { return this.a + this.b } }\nreturn new P(1).get()",
             "3",
         ),
