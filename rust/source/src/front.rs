@@ -101,16 +101,18 @@ fn refuse_language(options: Options) -> Result<(), Refusal> {
 impl<'t> Reader<'t> {
     /// The text without markdown around it, with every line ended by LF.
     fn unwrap(&self) -> Result<Draft<'t>, Refusal> {
-        let sent = self.sent;
+        let sent = self.sent.trim_start_matches('\u{feff}');
+        let mark = self.sent.len() - sent.len();
         let (text, start) = match fence::find(sent) {
-            Fence::None => (sent, 0),
+            Fence::None => (sent, mark),
             Fence::Several(offset) => {
-                return Err(Refusal::at(refusal::CODE_ONLY, sent, offset as u32));
+                let offset = (mark + offset) as u32;
+                return Err(Refusal::at(refusal::CODE_ONLY, self.sent, offset));
             }
             Fence::Around { tag, .. } if shell::is_tag(&tag) => {
                 return Err(Refusal::plain(refusal::SHELL));
             }
-            Fence::Around { code, .. } => (&sent[code.clone()], code.start),
+            Fence::Around { code, .. } => (&sent[code.clone()], mark + code.start),
         };
         let mut text = Cow::Borrowed(text);
         // A lone CR ends a line wherever it may stand in a program; the engine counts it in some
@@ -125,6 +127,9 @@ impl<'t> Reader<'t> {
                 return Err(Refusal::plain(refusal::SHELL));
             }
             text = Cow::Owned(format!("{}{}", " ".repeat(line.len()), &text[line.len()..]));
+        }
+        if let Some(tag) = fence::bare_tag(&text) {
+            text.to_mut().replace_range(tag.clone(), &" ".repeat(tag.len()));
         }
         Ok(Draft::part(text, start))
     }
