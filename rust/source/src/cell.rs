@@ -1,8 +1,10 @@
 //! What the body of a cell returns, where the model did not say so.
 
+use std::borrow::Cow;
+
 use oxc_ast::ast::{
     BindingPattern, Expression, FormalParameters, Function, FunctionBody, IdentifierReference,
-    ObjectPropertyKind, Statement,
+    ObjectExpression, ObjectPropertyKind, Statement,
 };
 use oxc_ast_visit::VisitJs;
 use oxc_semantic::{Scoping, SymbolId};
@@ -12,10 +14,16 @@ use crate::offsets::Edit;
 use crate::parse::{BODY_START, Cell};
 use crate::shell;
 
+pub(crate) const UNCALLED: &str = "The program returns a function that was never called; put its \
+    statements at top level, or call it.";
+
 /// The edits that make the last expression, or the one function, the result. Offsets are those of
-/// the body.
-pub(crate) fn result_edits(cell: &Cell<'_>) -> Vec<Edit> {
+/// the body. `main` is the function that was exported to be called.
+pub(crate) fn result_edits(cell: &Cell<'_>, main: Option<&str>) -> Vec<Edit> {
     let body = cell.body;
+    if let Some(call) = main.and_then(|name| exported_call(cell, name)) {
+        return vec![call];
+    }
     let Some(last) = last_evaluated(&body.statements) else {
         return match body.directives.last() {
             // A text alone is a directive to the parser and a value to the model.
@@ -28,14 +36,10 @@ pub(crate) fn result_edits(cell: &Cell<'_>) -> Vec<Edit> {
     match last {
         Statement::ExpressionStatement(statement) => {
             let start = at(statement.span.start);
-            let Some(parameters) = function_expression(&statement.expression) else {
-                return vec![Edit::insert(start, "return ")];
-            };
-            let end = at(statement.expression.span().end);
-            vec![
-                Edit::insert(start, "return ("),
-                Edit::insert(end, format!(")({})", arguments(parameters))),
-            ]
+            match call(&statement.expression) {
+                None => vec![Edit::insert(start, "return ")],
+                Some([open, close]) => vec![Edit::insert(start, "return "), open, close],
+            }
         }
         Statement::BlockStatement(block) if is_object_literal(&block.body) => vec![
             Edit::insert(at(block.span.start), "return ("),
@@ -43,6 +47,24 @@ pub(crate) fn result_edits(cell: &Cell<'_>) -> Vec<Edit> {
         ],
         _ => uncalled_function(cell).into_iter().collect(),
     }
+}
+
+/// The edits that call the function that is returned by the only statement of a cell.
+pub(crate) fn only_returned_function(cell: &Cell<'_>) -> Option<Vec<Edit>> {
+    let mut statements = cell.body.statements.iter().filter(|s| !is_hoisted(s));
+    let Some(Statement::ReturnStatement(only)) = statements.next() else { return None };
+    let edits = call(only.argument.as_ref()?)?;
+    statements.next().is_none().then(|| edits.into())
+}
+
+/// The edits that call what is written as a function.
+fn call(function: &Expression<'_>) -> Option<[Edit; 2]> {
+    let parameters = function_expression(function)?;
+    let Span { start, end, .. } = function.span();
+    Some([
+        Edit::insert(at(start), "("),
+        Edit::insert(at(end), format!(")({})", arguments(parameters))),
+    ])
 }
 
 /// Offset in the script -> offset in the body.
@@ -53,14 +75,18 @@ fn at(offset: u32) -> u32 {
 /// The last statement that does something where it stands: function declarations are hoisted, so
 /// what stands before them is still the end of the program.
 fn last_evaluated<'b, 'a>(statements: &'b [Statement<'a>]) -> Option<&'b Statement<'a>> {
-    statements
-        .iter()
-        .rev()
-        .find(|s| !matches!(s, Statement::EmptyStatement(_) | Statement::FunctionDeclaration(_)))
+    statements.iter().rev().find(|s| !is_hoisted(s))
+}
+
+/// Does nothing where it stands.
+fn is_hoisted(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::EmptyStatement(_) | Statement::FunctionDeclaration(_))
 }
 
 /// A function that can be called for its result: an arrow or a function, not a generator.
-fn function_expression<'b, 'a>(e: &'b Expression<'a>) -> Option<&'b FormalParameters<'a>> {
+pub(crate) fn function_expression<'b, 'a>(
+    e: &'b Expression<'a>,
+) -> Option<&'b FormalParameters<'a>> {
     match e.without_parentheses() {
         Expression::ArrowFunctionExpression(f) => Some(&f.params),
         Expression::FunctionExpression(f) if !f.generator => Some(&f.params),
@@ -112,9 +138,58 @@ struct Candidate<'b, 'a> {
 
 /// A cell of declarations of which exactly one function is used by nothing: that one is called.
 fn uncalled_function(cell: &Cell<'_>) -> Option<Edit> {
-    let body = cell.body;
+    let only_declarations = cell.body.statements.iter().all(|s| {
+        matches!(s, Statement::VariableDeclaration(_) | Statement::ClassDeclaration(_))
+            || is_hoisted(s)
+    });
+    if !only_declarations {
+        return None;
+    }
+    let candidates = candidates(cell);
+    let used = uses(cell, &candidates);
+    let mut unused = candidates.iter().zip(used).filter(|(_, by)| by.is_empty()).map(|(c, _)| c);
+    let first = unused.next()?;
+    let chosen = match unused.next() {
+        None => first,
+        Some(second) => [first, second].into_iter().chain(unused).find(|c| c.name == "main")?,
+    };
+    final_call(cell, chosen)
+}
+
+/// The call of a function that was exported, unless the program calls it itself: what runs names it,
+/// or names a function that does.
+fn exported_call(cell: &Cell<'_>, name: &str) -> Option<Edit> {
+    let candidates = candidates(cell);
+    let exported = candidates.iter().position(|c| c.name == name)?;
+    let mut named_by = vec![Vec::new(); candidates.len()];
+    let mut running = Vec::new();
+    for (named, uses) in uses(cell, &candidates).iter().enumerate() {
+        for &place in uses {
+            match candidates.iter().position(|c| c.span.contains_inclusive(place)) {
+                Some(function) => named_by[function].push(named),
+                None => running.push(named),
+            }
+        }
+    }
+    let mut runs = vec![false; candidates.len()];
+    while let Some(function) = running.pop() {
+        if !std::mem::replace(&mut runs[function], true) {
+            running.append(&mut named_by[function]);
+        }
+    }
+    if runs[exported] { None } else { final_call(cell, &candidates[exported]) }
+}
+
+/// At the end, where everything is declared.
+fn final_call(cell: &Cell<'_>, function: &Candidate<'_, '_>) -> Option<Edit> {
+    let end = at(cell.body.statements.last()?.span().end);
+    let arguments = arguments(function.parameters);
+    Some(Edit::insert(end, format!("\n;return {}({arguments});", function.name)))
+}
+
+fn candidates<'b, 'a>(cell: &'b Cell<'a>) -> Vec<Candidate<'b, 'a>> {
     let mut candidates = Vec::new();
-    for statement in &body.statements {
+    for statement in &cell.body.statements {
         match statement {
             Statement::FunctionDeclaration(f) => candidates.extend(declared(f)),
             Statement::VariableDeclaration(v) => {
@@ -128,25 +203,18 @@ fn uncalled_function(cell: &Cell<'_>) -> Option<Edit> {
                     }
                 }
             }
-            Statement::ClassDeclaration(_) | Statement::EmptyStatement(_) => {}
-            _ => return None,
+            _ => {}
         }
     }
-    let mut uses = Uses {
-        scoping: &cell.scoping,
-        candidates: &candidates,
-        used: vec![false; candidates.len()],
-    };
-    uses.visit_function_body(body);
-    let named = uses.used;
-    let mut unused = candidates.iter().zip(named).filter(|(_, named)| !named).map(|(c, _)| c);
-    let first = unused.next()?;
-    let chosen = match unused.next() {
-        None => first,
-        Some(second) => [first, second].into_iter().chain(unused).find(|c| c.name == "main")?,
-    };
-    let end = at(body.statements.last()?.span().end);
-    Some(Edit::insert(end, format!("\n;return {}({});", chosen.name, arguments(chosen.parameters))))
+    candidates
+}
+
+/// Where each candidate is named outside of itself.
+fn uses(cell: &Cell<'_>, candidates: &[Candidate<'_, '_>]) -> Vec<Vec<Span>> {
+    let at = vec![Vec::new(); candidates.len()];
+    let mut uses = Uses { scoping: &cell.scoping, candidates, at };
+    uses.visit_function_body(cell.body);
+    uses.at
 }
 
 fn declared<'b, 'a>(f: &'b Function<'a>) -> Option<Candidate<'b, 'a>> {
@@ -155,11 +223,10 @@ fn declared<'b, 'a>(f: &'b Function<'a>) -> Option<Candidate<'b, 'a>> {
     Some(Candidate { name: id.name.as_str(), symbol, span: f.span, parameters: &f.params })
 }
 
-/// Which candidates are named outside of themselves.
 struct Uses<'u, 'b, 'a> {
     scoping: &'u Scoping,
     candidates: &'u [Candidate<'b, 'a>],
-    used: Vec<bool>,
+    at: Vec<Vec<Span>>,
 }
 
 impl<'a> VisitJs<'a> for Uses<'_, '_, '_> {
@@ -167,10 +234,9 @@ impl<'a> VisitJs<'a> for Uses<'_, '_, '_> {
         let symbol = it.reference_id.get().and_then(|r| self.scoping.get_reference(r).symbol_id());
         let Some(symbol) = symbol else { return };
         if let Some(i) = self.candidates.iter().position(|c| c.symbol == symbol)
-            && !(self.candidates[i].span.start <= it.span.start
-                && it.span.end <= self.candidates[i].span.end)
+            && !self.candidates[i].span.contains_inclusive(it.span)
         {
-            self.used[i] = true;
+            self.at[i].push(it.span);
         }
     }
 }
@@ -199,24 +265,105 @@ pub(crate) fn shell_word(cell: &Cell<'_>) -> bool {
     }
 }
 
-/// `{"code": "return 1"}`: the arguments of the call instead of the program.
-pub(crate) fn is_tool_call(cell: &Cell<'_>) -> bool {
-    let [Statement::ExpressionStatement(only)] = cell.body.statements.as_slice() else {
-        return false;
+/// A cell that is what a program was packed into.
+pub(crate) enum Envelope {
+    /// `{"code": "return 1"}`: the arguments of the call instead of the program.
+    Program,
+    /// `{"tool": "get", "input": {}}`: a call that is not written as a program. The name of the tool,
+    /// and where its input is in the body.
+    Call(String, Option<Span>),
+}
+
+pub(crate) fn envelope(cell: &Cell<'_>) -> Option<Envelope> {
+    let object = match cell.body.statements.as_slice() {
+        [Statement::ExpressionStatement(only)] => match only.expression.without_parentheses() {
+            Expression::ObjectExpression(object) => object,
+            _ => return None,
+        },
+        // `{ code: "return 1" }` is a block with a label to the parser.
+        [Statement::BlockStatement(block)] => {
+            let [Statement::LabeledStatement(only)] = block.body.as_slice() else { return None };
+            let Statement::ExpressionStatement(value) = &only.body else { return None };
+            return holds_program(&only.label.name, &value.expression).then_some(Envelope::Program);
+        }
+        _ => return None,
     };
-    let Expression::ObjectExpression(object) = only.expression.without_parentheses() else {
-        return false;
+    let properties = properties(object)?;
+    let arguments = |name: &str| matches!(name, "code" | "command" | "language" | "restartSafe");
+    let is_program = match properties.as_slice() {
+        [(name, value)] => holds_program(name, value),
+        several => {
+            several.iter().all(|(name, _)| arguments(name))
+                && several
+                    .iter()
+                    .any(|(name, v)| matches!(&**name, "code" | "command") && is_text(v))
+        }
     };
-    let mut holds_code = false;
-    let known = object.properties.iter().all(|property| {
-        let ObjectPropertyKind::ObjectProperty(property) = property else { return false };
-        let Some(name) = property.key.static_name() else { return false };
-        let text =
-            matches!(property.value, Expression::StringLiteral(_) | Expression::TemplateLiteral(_));
-        holds_code |= text && matches!(&*name, "code" | "command");
-        matches!(&*name, "code" | "command" | "language" | "restartSafe")
-    });
-    known && holds_code
+    if is_program { Some(Envelope::Program) } else { tool_call(&properties) }
+}
+
+/// Whether a property that stands alone can only be a program.
+fn holds_program(name: &str, value: &Expression<'_>) -> bool {
+    match name {
+        "code" | "command" => is_text(value),
+        "script" | "program" | "source" | "js" | "javascript" | "ts" | "typescript" => {
+            match value {
+                Expression::StringLiteral(_) => true,
+                // What is filled in comes from a program around it.
+                Expression::TemplateLiteral(template) => template.expressions.is_empty(),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+fn is_text(value: &Expression<'_>) -> bool {
+    matches!(value, Expression::StringLiteral(_) | Expression::TemplateLiteral(_))
+}
+
+type Properties<'b, 'a> = Vec<(Cow<'b, str>, &'b Expression<'a>)>;
+
+/// The properties of an object of which all names are known.
+fn properties<'b, 'a>(object: &'b ObjectExpression<'a>) -> Option<Properties<'b, 'a>> {
+    let property = |property: &'b ObjectPropertyKind<'a>| match property {
+        ObjectPropertyKind::ObjectProperty(p) => Some((p.key.static_name()?, &p.value)),
+        ObjectPropertyKind::SpreadProperty(_) => None,
+    };
+    object.properties.iter().map(property).collect()
+}
+
+/// A name and an input, as the APIs of language models spell them; any other property makes it data.
+fn tool_call(properties: &[(Cow<'_, str>, &Expression<'_>)]) -> Option<Envelope> {
+    let (mut tool, mut input, mut inner) = (None, None, None);
+    for (name, value) in properties {
+        let taken = match (&**name, value) {
+            ("type" | "id", _) => false,
+            ("tool" | "name" | "tool_name" | "function", Expression::StringLiteral(text)) => {
+                tool.replace(text.value.to_string()).is_some()
+            }
+            (
+                "input" | "arguments" | "args" | "parameters" | "params",
+                Expression::ObjectExpression(_) | Expression::StringLiteral(_),
+            ) => input.replace(*value).is_some(),
+            ("function", Expression::ObjectExpression(object)) => {
+                inner.replace(self::properties(object)?).is_some()
+            }
+            _ => return None,
+        };
+        if taken {
+            return None;
+        }
+    }
+    match (tool, input, inner) {
+        (Some(tool), Some(input), None) => {
+            let is_object = matches!(input, Expression::ObjectExpression(_));
+            let Span { start, end, .. } = input.span();
+            Some(Envelope::Call(tool, is_object.then(|| Span::new(at(start), at(end)))))
+        }
+        (None, None, Some(inner)) => tool_call(&inner),
+        _ => None,
+    }
 }
 
 /// Nothing but comments and semicolons.

@@ -68,12 +68,27 @@ fn one_line(trimmed: &str, start: usize, closer: &str) -> Fence {
         return Fence::None;
     };
     let word = inner.split(char::is_whitespace).next().unwrap_or("");
-    let is_tag = matches!(
-        word.to_ascii_lowercase().as_str(),
-        "js" | "javascript" | "ts" | "typescript" | "mjs" | "jsx" | "tsx"
-    );
-    let tag = if is_tag { word } else { "" };
+    let tag = if is_language(word) { word } else { "" };
     let from = start + closer.len() + tag.len();
     let to = start + closer.len() + inner.len();
     Fence::Around { code: from..to, tag: tag.to_ascii_lowercase() }
+}
+
+fn is_language(word: &str) -> bool {
+    matches!(
+        word.to_ascii_lowercase().as_str(),
+        "js" | "javascript" | "ts" | "typescript" | "mjs" | "jsx" | "tsx"
+    )
+}
+
+/// The first line of a text, if it is what is left of a fence that lost its backticks: a language
+/// before a program that can do without that word.
+pub(crate) fn bare_tag(text: &str) -> Option<Range<usize>> {
+    let start = text.len() - text.trim_start().len();
+    let (line, rest) = text[start..].split_once('\n')?;
+    let rest = rest.trim_start();
+    // What these stand at the end of belongs to them.
+    let goes_on = rest.is_empty() || rest.starts_with(['.', '=', '?', ':', ',']);
+    let word = line.trim_end();
+    (is_language(word) && !goes_on).then(|| start..start + word.len())
 }

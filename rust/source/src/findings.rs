@@ -12,11 +12,15 @@ use oxc_semantic::Scoping;
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::scope::ScopeFlags;
 
+use crate::cell;
+
 /// Offsets are those of the tree that was walked.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// `return` outside of any function inside the cell.
     pub returns: bool,
+    /// Such a `return` of what is written as a function.
+    pub returned_function: bool,
     /// The first use of a module loader.
     pub module_access: Option<u32>,
     pub decorator: Option<u32>,
@@ -99,7 +103,11 @@ impl<'a> VisitJs<'a> for Finder<'_> {
     }
 
     fn visit_return_statement(&mut self, it: &ReturnStatement<'a>) {
-        self.findings.returns |= self.functions == 0;
+        if self.functions == 0 {
+            self.findings.returns = true;
+            self.findings.returned_function |=
+                it.argument.as_ref().is_some_and(|e| cell::function_expression(e).is_some());
+        }
         walk_js::walk_return_statement(self, it);
     }
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
-use oxc_span::SourceType;
+use oxc_span::{GetSpan, SourceType};
 
-use crate::cell;
+use crate::cell::{self, Envelope};
 use crate::dialect;
 use crate::exports;
 use crate::fence::{self, Fence};
@@ -33,14 +33,28 @@ enum Failure {
 struct Reader<'t> {
     sent: &'t str,
     warnings: Vec<String>,
+    /// The function that a module exports as its default.
+    main: Option<String>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(sent: &'t str) -> Self {
+        Self { sent, warnings: Vec::new(), main: None }
+    }
+
+    /// Forgets what an earlier reading found.
+    fn reset(&mut self) {
+        *self = Self::new(self.sent);
+    }
 }
 
 /// Reads the text of one cell.
 ///
-/// What is changed in it: one markdown fence around all of it goes; the last expression is
-/// returned if there is no `return` at the top level; a cell that is one function calls it;
-/// `export` goes; an object literal that stands alone is an expression. Text inside of strings,
-/// templates, regexes and comments stays as it is.
+/// What is changed in it: one markdown fence around all of it goes, or what is left of one; the last
+/// expression is returned if there is no `return` at the top level; a cell that is one function, or
+/// that exports one as its default, calls it; `export` goes; an object literal or a function without
+/// a name that stands alone is an expression; variables that a TypeScript namespace exports become
+/// accessors. Text inside of strings, templates, regexes and comments stays as it is.
 pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
     if code.len() > MAX_SOURCE_BYTES {
         return Err(Refusal::limit(format!(
@@ -50,7 +64,7 @@ pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
         )));
     }
     refuse_language(*options)?;
-    let reader = Reader { sent: code, warnings: Vec::new() };
+    let reader = Reader::new(code);
     let draft = reader.unwrap()?;
     if draft.text.trim().is_empty() {
         return Err(Refusal::plain(refusal::EMPTY));
@@ -87,16 +101,18 @@ fn refuse_language(options: Options) -> Result<(), Refusal> {
 impl<'t> Reader<'t> {
     /// The text without markdown around it, with every line ended by LF.
     fn unwrap(&self) -> Result<Draft<'t>, Refusal> {
-        let sent = self.sent;
+        let sent = self.sent.trim_start_matches('\u{feff}');
+        let mark = self.sent.len() - sent.len();
         let (text, start) = match fence::find(sent) {
-            Fence::None => (sent, 0),
+            Fence::None => (sent, mark),
             Fence::Several(offset) => {
-                return Err(Refusal::at(refusal::CODE_ONLY, sent, offset as u32));
+                let offset = (mark + offset) as u32;
+                return Err(Refusal::at(refusal::CODE_ONLY, self.sent, offset));
             }
             Fence::Around { tag, .. } if shell::is_tag(&tag) => {
                 return Err(Refusal::plain(refusal::SHELL));
             }
-            Fence::Around { code, .. } => (&sent[code.clone()], code.start),
+            Fence::Around { code, .. } => (&sent[code.clone()], mark + code.start),
         };
         let mut text = Cow::Borrowed(text);
         // A lone CR ends a line wherever it may stand in a program; the engine counts it in some
@@ -112,14 +128,26 @@ impl<'t> Reader<'t> {
             }
             text = Cow::Owned(format!("{}{}", " ".repeat(line.len()), &text[line.len()..]));
         }
+        if let Some(tag) = fence::bare_tag(&text) {
+            text.to_mut().replace_range(tag.clone(), &" ".repeat(tag.len()));
+        }
         Ok(Draft::part(text, start))
     }
 
-    fn read(mut self, draft: &Draft<'t>, options: Options) -> Result<Prepared, Refusal> {
+    fn read(mut self, draft: &Draft<'_>, options: Options) -> Result<Prepared, Refusal> {
         let first = match self.attempt(draft, options) {
             Ok(prepared) => return Ok(prepared),
             Err(Failure::Refused(refusal)) => return Err(refusal),
             Err(Failure::Syntax(error)) => error,
+        };
+        let exported = as_default_export(draft, first.offset as usize);
+        let (draft, first) = match &exported {
+            None => (draft, first),
+            Some(exported) => match self.attempt(exported, options) {
+                Ok(prepared) => return Ok(prepared),
+                Err(Failure::Refused(refusal)) => return Err(refusal),
+                Err(Failure::Syntax(error)) => (exported, error),
+            },
         };
         if draft.text.trim_start().starts_with('{') {
             let object = as_expression(draft);
@@ -147,7 +175,7 @@ impl<'t> Reader<'t> {
 
     /// One reading of a text: in its language, or as TypeScript if only that parses.
     fn attempt(&mut self, draft: &Draft<'_>, options: Options) -> Result<Prepared, Failure> {
-        self.warnings.clear();
+        self.reset();
         if options.typescript {
             return self.typescript(draft);
         }
@@ -158,7 +186,7 @@ impl<'t> Reader<'t> {
         if !options.allow_typescript {
             return Err(Failure::Syntax(error));
         }
-        self.warnings.clear();
+        self.reset();
         match self.typescript(draft) {
             Ok(mut prepared) => {
                 prepared.warnings.insert(
@@ -180,7 +208,14 @@ impl<'t> Reader<'t> {
 
     fn typescript(&mut self, draft: &Draft<'_>) -> Result<Prepared, Failure> {
         let allocator = Allocator::default();
-        let stripped = typescript::strip(&allocator, draft).map_err(Failure::Syntax)?;
+        let live = typescript::live_exports(&allocator, draft).map_err(Failure::Syntax)?;
+        let stripped = match &live {
+            None => typescript::strip(&allocator, draft).map_err(Failure::Syntax)?,
+            // The offset is one of the edited text.
+            Some(live) => typescript::strip(&allocator, live)
+                .map_err(|e| Failure::Refused(self.say(&e.message, None, live, e.offset)))?,
+        };
+        let draft = live.as_ref().unwrap_or(draft);
         self.refuse(&stripped.findings, draft)?;
         match self.javascript(&stripped.draft, false) {
             // The offset is one of the stripped text.
@@ -206,17 +241,18 @@ impl<'t> Reader<'t> {
         let mut finder = Finder::new(None);
         finder.visit_program(&program);
         self.refuse(&finder.findings, draft)?;
-        let (edits, named) = exports::edits(&program);
-        if edits.is_empty() {
+        let exports = exports::find(&program);
+        if exports.edits.is_empty() {
             return Err(Failure::Syntax(error));
         }
-        let draft = draft.edited(&edits);
+        let draft = draft.edited(&exports.edits);
         let cell = parse::cell(&allocator, &draft.text);
         let cell =
             cell.map_err(|e| Failure::Refused(self.say(&e.message, None, &draft, e.offset)))?;
-        if named {
+        if exports.named {
             self.warnings.push(exports::DROPPED.into());
         }
+        self.main = exports.main;
         self.finish(&draft, &cell, typescript)
     }
 
@@ -237,8 +273,15 @@ impl<'t> Reader<'t> {
         if cell::shell_word(cell) {
             return Err(Failure::Refused(Refusal::plain(refusal::SHELL)));
         }
-        if cell::is_tool_call(cell) {
-            return Err(Failure::Refused(Refusal::plain(refusal::WRAPPED)));
+        match cell::envelope(cell) {
+            Some(Envelope::Program) => {
+                return Err(Failure::Refused(Refusal::plain(refusal::WRAPPED)));
+            }
+            Some(Envelope::Call(tool, input)) => {
+                let input = input.map(|span| &draft.text[span.start as usize..span.end as usize]);
+                return Err(Failure::Refused(refusal::tool_call(&tool, input)));
+            }
+            None => {}
         }
         if findings.type_arguments && typescript {
             let message = "Type arguments are TypeScript".into();
@@ -248,7 +291,16 @@ impl<'t> Reader<'t> {
         if !dialect.is_empty() {
             return self.javascript(&draft.edited(&dialect), typescript);
         }
-        let edits = if findings.returns { Vec::new() } else { cell::result_edits(cell) };
+        let edits = if !findings.returns {
+            cell::result_edits(cell, self.main.as_deref())
+        } else if let Some(function) = cell::only_returned_function(cell) {
+            function
+        } else {
+            if findings.returned_function {
+                self.warnings.push(cell::UNCALLED.into());
+            }
+            Vec::new()
+        };
         let edited;
         let draft = if edits.is_empty() {
             draft
@@ -284,8 +336,7 @@ impl<'t> Reader<'t> {
         let mut hint = hints::hint(&draft.text, error.offset as usize);
         if hint.is_none() && !options.typescript && !options.allow_typescript {
             let as_typescript = Options { typescript: true, allow_typescript: true, ..options };
-            let mut reader = Reader { sent: self.sent, warnings: Vec::new() };
-            if reader.attempt(draft, as_typescript).is_ok() {
+            if Self::new(self.sent).attempt(draft, as_typescript).is_ok() {
                 hint = Some("This is TypeScript, which is not enabled here; send \"javascript\".");
             }
         }
@@ -329,6 +380,26 @@ fn as_expression(draft: &Draft<'_>) -> Draft<'static> {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end_matches(|c: char| c.is_whitespace() || c == ';').len();
     draft.edited(&[Edit::insert(start as u32, "("), Edit::insert(end.max(start) as u32, "\n)")])
+}
+
+/// `function () { … }` at the top level without a name, which only `export default` takes as a
+/// declaration. `error` is where the name is missing.
+fn as_default_export(draft: &Draft<'_>, error: usize) -> Option<Draft<'static>> {
+    const EXPORT: &str = "export default ";
+    let (before, after) = draft.text.split_at_checked(error)?;
+    let head = before.trim_end().strip_suffix("function")?;
+    let start = head.trim_end().strip_suffix("async").unwrap_or(head).len();
+    if !after.starts_with('(') {
+        return None;
+    }
+    let exported = draft.edited(&[Edit::insert(start as u32, EXPORT)]);
+    let allocator = Allocator::default();
+    let understood = match parse::module(&allocator, &exported.text, SourceType::ts()) {
+        Ok(program) => program.body.iter().any(|statement| statement.span().start == start as u32),
+        // What is wrong comes after the name.
+        Err(other) => other.offset as usize > error + EXPORT.len(),
+    };
+    understood.then_some(exported)
 }
 
 /// A text without line breaks in which `\n` stands for them; quotes and tabs likewise.

@@ -51,3 +51,14 @@ impl Refusal {
         }
     }
 }
+
+/// A tool call in JSON: the program that makes the call. `input` is written as an object.
+pub(crate) fn tool_call(tool: &str, input: Option<&str>) -> Refusal {
+    // What is long is known to the model anyway.
+    let input = input.filter(|text| text.len() <= 200).unwrap_or("input");
+    let tool: String = tool.chars().take(200).collect();
+    Refusal::plain(format!(
+        "The cell is a tool call in JSON, and nothing was called. Send a program that makes the \
+         call, for example: return await tools.callValue({tool:?}, {input});"
+    ))
+}

@@ -4,15 +4,19 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use oxc_allocator::Allocator;
-use oxc_ast_visit::VisitJs;
+use oxc_ast::ast::{
+    BindingIdentifier, Declaration, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
+    VariableDeclarationKind,
+};
+use oxc_ast_visit::{VisitJs, walk_js};
 use oxc_codegen::{Codegen, CodegenOptions, CommentOptions};
-use oxc_semantic::SemanticBuilder;
+use oxc_semantic::{Scoping, SemanticBuilder};
 use oxc_sourcemap::SourceMap;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
 use crate::findings::{Finder, Findings};
-use crate::offsets::{Anchor, Draft, Offsets};
+use crate::offsets::{Anchor, Draft, Edit, Offsets};
 use crate::parse::{self, SyntaxError};
 
 /// What a TypeScript text became, or what stands in its way (offsets of the TypeScript text).
@@ -52,6 +56,87 @@ pub(crate) fn strip(allocator: &Allocator, draft: &Draft<'_>) -> Result<Stripped
     });
     let draft = Draft { text: Cow::Owned(printed.code), offsets: offsets.then(&draft.offsets) };
     Ok(Stripped { draft, findings })
+}
+
+/// The same program, in which the variables that namespaces export are properties that follow the
+/// variable: `strip` copies the value that they start with. None if there are no such variables.
+pub(crate) fn live_exports(
+    allocator: &Allocator,
+    draft: &Draft<'_>,
+) -> Result<Option<Draft<'static>>, SyntaxError> {
+    if !["namespace", "module"].iter().any(|word| draft.text.contains(word)) {
+        return Ok(None);
+    }
+    let program = parse::module(allocator, &draft.text, SourceType::ts())?;
+    let scoping = SemanticBuilder::new_compiler().build(&program).semantic.into_scoping();
+    let mut exports = LiveExports { scoping: &scoping, edits: Vec::new(), error: None };
+    exports.visit_program(&program);
+    match exports.error {
+        Some(offset) => Err(SyntaxError { message: SHADOWED.into(), offset }),
+        None => Ok((!exports.edits.is_empty()).then(|| draft.edited(&exports.edits))),
+    }
+}
+
+const SHADOWED: &str = "A namespace that exports a variable which changes cannot also declare its \
+    own name; use a plain object";
+
+struct LiveExports<'s> {
+    scoping: &'s Scoping,
+    edits: Vec<Edit>,
+    /// A variable that cannot be told from its copy.
+    error: Option<u32>,
+}
+
+impl<'a> VisitJs<'a> for LiveExports<'_> {
+    fn visit_ts_namespace_declaration(&mut self, it: &TSNamespaceDeclaration<'a>) {
+        if it.declare {
+            return;
+        }
+        let TSNamespaceDeclarationBody::TSModuleBlock(block) = &it.body else {
+            return walk_js::walk_ts_namespace_declaration(self, it);
+        };
+        let scope = it.scope_id.get();
+        let shadowed = scope.is_some_and(|s| self.scoping.get_binding(s, it.id.name).is_some());
+        for statement in &block.body {
+            if let Statement::ExportDeclaration(export) = statement
+                && let Declaration::VariableDeclaration(variables) = &export.declaration
+                && matches!(
+                    variables.kind,
+                    VariableDeclarationKind::Let | VariableDeclarationKind::Var
+                )
+                && !variables.declare
+            {
+                let names: Vec<_> = variables
+                    .declarations
+                    .iter()
+                    .flat_map(|d| d.id.get_binding_identifiers())
+                    .collect();
+                if shadowed {
+                    let changes = |id: &&&BindingIdentifier<'a>| {
+                        id.symbol_id.get().is_some_and(|s| self.scoping.symbol_is_mutated(s))
+                    };
+                    let changing = names.iter().find(changes).map(|id| id.span.start);
+                    self.error = self.error.or(changing);
+                    continue;
+                }
+                let properties = names.iter().map(|id| property(&it.id.name, &id.name));
+                let properties = properties.collect::<Vec<_>>().join(" ");
+                self.edits.push(Edit::replace(export.span.start, variables.span.start, ""));
+                self.edits.push(Edit::insert(export.span.end, [";", &properties].concat()));
+            } else {
+                self.visit_statement(statement);
+            }
+        }
+    }
+}
+
+/// Inside of the namespace, its name is the object that it becomes. `arguments` is the one name that
+/// no variable in a module has.
+fn property(namespace: &str, name: &str) -> String {
+    format!(
+        "Object.defineProperty({namespace}, \"{name}\", {{ enumerable: true, configurable: true, \
+         get() {{ return {name}; }}, set() {{ {name} = arguments[0]; }} }});"
+    )
 }
 
 fn anchors(map: &SourceMap<'_>, from: &str, to: &str) -> Vec<Anchor> {

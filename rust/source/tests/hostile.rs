@@ -288,6 +288,11 @@ const PROGRAMS: &[&str] = &[
     "```js\nasync function main() {\n  const x = /[/]'`/g;\n  return x;\n}\n```",
     "export default async function () { return { ok: true }; }",
     "class A<T> { #x = 1; constructor(private y: T) {} get z() { return this.#x } }\nnew A(1).z",
+    "const main = async ({ a }) => main;\nfunction f() { main }\nexport { main as default };",
+    "js\nasync function (a) { return { a } }",
+    "return async () => { return 1 }",
+    "{\"name\": \"a\", \"arguments\": {\"b\": 1}}",
+    "namespace A.B { export let a: number = 1, { b } = { b: a };\na++ }\nexport namespace A { export var c }\nA.B",
     "for (const x of [1, 2]) { if (x) continue; else break }\n`a${`b${x}`}`",
 ];
 

@@ -161,6 +161,17 @@ fn exe_5_a_trailing_expression_is_the_result() {
             ("{ a: 1, b: 2 } // done", "{\"a\":1,\"b\":2}"),
             ("{}", "{}"),
             ("const a = 1, b = 2;\n{ a, b }", "{\"a\":1,\"b\":2}"),
+            // Data, although a tool call or its arguments may look like it.
+            ("{ name: 'a', input: 1 }", "{\"name\":\"a\",\"input\":1}"),
+            ("{ name: 'a', args: {}, b: 1 }", "{\"name\":\"a\",\"args\":{},\"b\":1}"),
+            ("({ name: 'a', tool: 'b', args: {} })", "{\"name\":\"a\",\"tool\":\"b\",\"args\":{}}"),
+            ("{ name: 'a', id: 1 }", "{\"name\":\"a\",\"id\":1}"),
+            ("({ function: { name: 'a' } })", "{\"function\":{\"name\":\"a\"}}"),
+            ("({ input: {} })", "{\"input\":{}}"),
+            ("{ source: 'a', target: 'b' }", "{\"source\":\"a\",\"target\":\"b\"}"),
+            ("({ source: `${1 + 1}` })", "{\"source\":\"2\"}"),
+            ("{ source: 1 }", "{\"source\":1}"),
+            ("return { tool: 'get', input: {} }", "{\"tool\":\"get\",\"input\":{}}"),
             ("[1, 2]", "[1,2]"),
             ("null", "null"),
             ("let x = 1; if (x) { x }", "null"),
@@ -213,6 +224,16 @@ fn exe_5_a_cell_that_is_one_function_is_called() {
                 "async (JSON, nothing) => [JSON.stringify({}), typeof nothing]",
                 "[\"{}\",\"undefined\"]",
             ),
+            ("async function() {\n return 1\n}", "1"),
+            ("function () { return 2 }", "2"),
+            ("// c\nfunction () { return 2 }", "2"),
+            ("function(){ return 2 };\n// c", "2"),
+            ("// c\n/* d */ async function\n() { return 2 } // e", "2"),
+            ("async function ({ Math }, n) { return Math.max(1, 2) }", "2"),
+            ("const N = 4;\nasync function () { return N }", "4"),
+            ("function () { return help() }\nfunction help() { return 5 }", "5"),
+            ("async function (): Promise<number> { return 6 }", "6"),
+            ("export default function () { return 1 }\n(2)", "2"),
             ("export default async function () { return { ok: true }; }", "{\"ok\":true}"),
             ("export default async function main() { return { ok: true }; }", "{\"ok\":true}"),
             ("export default function () { return 1 }", "1"),
@@ -222,6 +243,36 @@ fn exe_5_a_cell_that_is_one_function_is_called() {
             ("export default 1 + 1", "2"),
             ("const a = 1\nexport default [a]", "[1]"),
             ("const x = 1;\nexport default async function () { return x; }", "1"),
+            ("const main = async () => 5;\nexport default main;", "5"),
+            ("function main() { return 5 }\nexport default main", "5"),
+            ("function main() { return 5 }\nexport { main as default }", "5"),
+            ("export { run as default };\nconst run = () => N;\nconst N = 5;", "5"),
+            ("export default run;\nasync function run({ Math }) { return Math.max(5, 1) }", "5"),
+            ("export async function run() { return 5 }\nexport default run", "5"),
+            (
+                "const f = (n) => n ? g(n - 1) : 'end';\nfunction g(n = 2) { return f(n) }\n\
+                 export default g",
+                "\"end\"",
+            ),
+            // What the program calls itself is not called again.
+            ("let n = 0;\nfunction main() { return ++n }\nawait main();\nexport default main", "1"),
+            (
+                "let n = 0;\nfunction main() { return ++n }\nexport default main;\nreturn main()",
+                "1",
+            ),
+            (
+                "let n = 0;\nfunction main() { n++ }\n(() => main())();\nexport default main;\nn",
+                "1",
+            ),
+            (
+                "let n = 0;\nfunction main() { return ++n }\nconst run = () => main();\n\
+                 export default main;\nawait run();",
+                "1",
+            ),
+            ("const f = () => 4;\nconst n = f();\nconst g = () => n + 1;\nexport default g", "5"),
+            ("const a = 1;\nexport default a", "1"),
+            ("class A {}\nexport default A", "null"),
+            ("function* g() {}\nexport default g", "null"),
             ("export const x = 1;\nreturn x;", "1"),
             ("export const x = 1;\nx", "1"),
             ("export async function main() { return 7 }", "7"),
@@ -231,6 +282,32 @@ fn exe_5_a_cell_that_is_one_function_is_called() {
         ],
         JAVASCRIPT,
     );
+}
+
+#[test]
+fn exe_5_a_function_that_is_only_returned_is_called_or_warned_about() {
+    check(
+        &[
+            ("return async () => { return 1 }", "1"),
+            ("return (async function () { return 1 });", "1"),
+            ("return () => help()\nfunction help() { return 1 }", "1"),
+            ("return async ({ Math }) => Math.max(1, 0)", "1"),
+            ("const f = () => 1; return f", "null"),
+            ("return function* () {}", "null"),
+            ("return { f: () => 1 }", "{}"),
+        ],
+        JAVASCRIPT,
+    );
+    for code in
+        ["const a = 1;\nreturn async () => { return a }", "if (true) return () => 1;\nreturn 2"]
+    {
+        let prepared = engine::javascript(code).expect("runs");
+        assert!(prepared.warnings[0].contains("never called"), "{code}");
+        assert_eq!(engine::Engine::new().run(&prepared.script).as_deref(), Ok("null"), "{code}");
+    }
+    for code in ["const f = () => 1;\nreturn f", "return () => 1", "return [1].map(x => () => x)"] {
+        assert!(engine::javascript(code).expect("runs").warnings.is_empty(), "{code}");
+    }
 }
 
 #[test]
@@ -255,6 +332,19 @@ fn exe_5_one_fence_around_the_cell_is_removed() {
             ("```return 2```", "2"),
             ("```json\n{\"a\": 1}\n```", "{\"a\":1}"),
             ("```js\nreturn `\\`\\`\\``.length;\n```", "3"),
+            ("\u{feff}```js\nreturn 2;\n```", "2"),
+            ("\u{feff}{ \"a\": 1, \"b\": 2 }", "{\"a\":1,\"b\":2}"),
+            ("\u{feff}#!/usr/bin/env node\nreturn 2", "2"),
+            ("```\n\u{feff}return 2;\n```", "2"),
+            ("javascript\nreturn 2", "2"),
+            ("typescript\nconst x: number = 2;\nx", "2"),
+            ("\njs \r\n\r\n(() => 2)()", "2"),
+            ("ts\n[1, 2].length", "2"),
+            ("JavaScript\nfunction main() { return 2 }", "2"),
+            ("js\nasync () => 2", "2"),
+            ("js\n{ \"a\": 1, \"b\": 2 }", "{\"a\":1,\"b\":2}"),
+            ("js\n= 5", "5"),
+            ("const js = 5\njs", "5"),
             ("return `~~~\nx\n~~~`.length", "9"),
             ("/*\n```\nexample\n```\n*/\nreturn 1", "1"),
         ],
@@ -322,6 +412,29 @@ fn exe_8_typescript_is_transformed() {
             "namespace N { export const a = 1; export namespace M { export const b = a + 1 } }\nreturn N.M.b",
             "2",
         ),
+        (
+            "namespace C { export let n = 0; export const inc = () => ++n; }\nC.inc(); C.inc(); return C.n",
+            "2",
+        ),
+        (
+            "namespace S { export let total = 0; for (const x of [1, 2, 3]) total += x; }\nreturn S.total",
+            "6",
+        ),
+        (
+            "namespace A.B { export let a: number, { b, c: [d] } = { b: 1, c: [2] };\n[a] = [3]; d++ }\nreturn A.B",
+            "{\"a\":3,\"b\":1,\"d\":3}",
+        ),
+        (
+            "namespace A { export var v = 1; export const get = () => v;\nexport namespace B { v++ } }\nA.v += 5; return A.get()",
+            "7",
+        ),
+        (
+            "namespace A { export let n = 1 }\nnamespace A { export const f = () => ++A.n }\nreturn [A.f(), A.n]",
+            "[2,2]",
+        ),
+        ("namespace A { export let a = 1; export class A {} }\nreturn A.a", "1"),
+        ("export namespace A { export let a = 1; a = 2 }\nreturn A.a", "2"),
+        ("declare namespace A { export let a: number }\nreturn typeof A", "\"undefined\""),
         (
             "class P { constructor(private readonly a: number, public b = 2) {} get() { return this.a + this.b } }\nreturn new P(1).get()",
             "3",
