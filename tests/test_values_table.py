@@ -36,7 +36,7 @@ GUEST_TO_HOST = [
     ("Proxy of an array", "new Proxy([1], {})"),
     ("RegExp", "/a+/gi"),
     ("URL", "new URL('https://example.test/a?b=1')"),
-    ("function", "(function add() {})"),
+    ("function", "[function add() {}]"),
     ("class", "(class Point {})"),
     ("symbol", "Symbol('s')"),
     ("promise in a value", "({ p: Promise.resolve(1) })"),

@@ -90,7 +90,7 @@ MOVING: list[tuple[str, str, Any]] = [
         "let n = 0; return [new Proxy({}, {ownKeys: () => ['a', 'b'], getOwnPropertyDescriptor: () => ({enumerable: true, configurable: true}), get: (_, k) => k + n++})]",
         [{"a": "a0", "b": "b1"}],
     ),
-    ("proxy_of_array", "return new Proxy([1, 2], {})", {"0": 1, "1": 2}),
+    ("proxy_of_array", "return new Proxy([1, 2], {})", [1, 2]),
     (
         "proxy_revoked_meanwhile",
         "const {proxy, revoke} = Proxy.revocable({b: 1}, {}); try { json({get a() { revoke(); return 1 }, proxy}) } catch (e) { return e.name }",

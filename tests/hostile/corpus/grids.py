@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import DONE, MEMORY, MIB, THROWN, TIME, Program, program
+from .model import DONE, MEMORY, MIB, OUTPUT, THROWN, TIME, Program, program
 
 # What ends by itself has so much time that a busy machine does not make it a timeout.
 _AMPLE_MS = 10_000
@@ -172,8 +172,8 @@ _READERS = {
     "Object.groupBy": ("Object.groupBy(like, x => x)", THROWN),
     "TextDecoder": ("new TextDecoder().decode(like)", THROWN),
     "structuredClone": (f"structuredClone({_PROXY})", THROWN),
-    "text": (f"text({_PROXY})", DONE),
-    "json": (f"json({_PROXY})", DONE),
+    "text": (f"text({_PROXY})", OUTPUT),
+    "json": (f"json({_PROXY})", OUTPUT),
     "console.log": (f"console.log({_PROXY})", DONE),
     "Promise.all": ("Promise.all(like)", DONE),
 }
