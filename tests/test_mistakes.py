@@ -38,7 +38,8 @@ async def test_the_error_says_what_to_write(make_run: Any, code: str, words: lis
 
 @pytest.mark.req("gst.5")
 async def test_the_fields_of_an_error_are_told(make_run: Any) -> None:
-    code = "throw Object.assign(new Error('no'), {status: 404, body: {a: 1}, cause: new Error('deep')})"
+    fields = "{status: 404, body: {a: 1}, cause: new Error('deep')}"
+    code = f"throw Object.assign(new Error('no'), {fields})"
     error = (await make_run().exec({"code": code})).error
     assert error.startswith("Error: no\n    at ")
     assert '\n    with {"status":404,"body":{"a":1}}' in error
