@@ -365,6 +365,31 @@ async def test_a_client_tool_that_is_appended_is_seen_by_the_next_cell_only(make
     assert replaced.telemetry["counterScope"] != scope
 
 
+@pytest.mark.req("tel.1", "tel.2")
+async def test_each_kind_of_call_is_counted_and_a_replaced_catalog_counts_anew(
+    make_run: Any,
+) -> None:
+    run = make_run(MIXED)
+    program = """
+        for (const query of ["a", "b", "c"]) await tools.search(query);
+        await tools.describe("message");
+        await tools.describe("message");
+        await tools.message({});
+    """
+    counts = ("searchCount", "describeCount", "callCount")
+    first = (await run.exec(code(program))).telemetry
+    assert [first[name] for name in counts] == [3, 2, 1]
+    assert first["catalogSize"] == 5
+    assert first["sources"] == {"openclaw": 2, "mcp": 1, "client": 2}
+    for calls in (2, 3):
+        run.replace_tools([made("c")])
+        after = (await run.exec(code("await tools.c({})"))).telemetry
+        assert [after[name] for name in counts] == [0, 0, 1]
+        assert after["catalogSize"] == 1
+        total = {"search": 3, "describe": 2, "call": calls}
+        assert run.metadata["bridgeCalls"] == total
+
+
 @pytest.mark.req("cat.11")
 async def test_no_run_sees_the_tools_of_another() -> None:
     async with CodeMode(True) as cm:

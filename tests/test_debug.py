@@ -25,10 +25,13 @@ def test_both_spellings_switch_on(prefix: str) -> None:
 
 @pytest.mark.req("tel.4")
 def test_off_words_and_unknown_words_switch_nothing_on() -> None:
-    for word in ("", "0", "false", "off"):
+    for word in ("", "0", "false", "off", "no", "OFF"):
         assert not Debug.from_environment({"CODEMODE_DEBUG": word}).any
     assert not Debug.from_environment({"CODEMODE_DEBUG_PAYLOAD": "everything"}).any
     assert not Debug.from_environment({}).any
+    # An empty variable is one that is not set.
+    both = {"CODEMODE_DEBUG": "", "OPENCLAW_DEBUG_CODE_MODE": "1"}
+    assert Debug.from_environment(both).code_mode
 
 
 PAYLOAD = {
@@ -55,6 +58,21 @@ def test_only_what_was_asked_for_is_logged_and_no_secret(caplog: pytest.LogCaptu
     assert "abc.def" not in caplog.text
     assert "sk-abcdef" not in caplog.text
     assert "x" * 600 not in caplog.text
+
+
+@pytest.mark.req("tel.4")
+def test_no_switch_shows_what_belongs_to_another(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    Debug(payload="tools", sse="events", code_mode=True).log_request("p", "m")
+    Debug(transport=True, sse="peek", code_mode=True).log_payload(PAYLOAD)
+    Debug(transport=True, payload="full-redacted", code_mode=True).log_sse(0, {"type": "x"})
+    Debug(transport=True, payload="full-redacted", sse="peek").log("m", a=1)
+    assert caplog.text == ""
+    Debug(transport=True).log_request("p", "m")
+    assert '"provider": "p"' in caplog.text
+    Debug(sse="events").log_sse(0, {"type": "Bearer hush", "more": "hush"})
+    assert "[redacted]" in caplog.text
+    assert "hush" not in caplog.text
 
 
 @pytest.mark.req("tel.4")

@@ -122,6 +122,31 @@ async def test_a_loop_with_a_task_factory_makes_its_own_tasks() -> None:
     assert len(made) == 1
 
 
+async def test_what_a_task_factory_put_into_the_queue_stays_in_its_place() -> None:
+    loop = asyncio.get_running_loop()
+    order: list[str] = []
+
+    def factory(loop: Any, coro: Any, **more: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(coro, loop=loop, **more)
+        loop.call_soon(order.append, "factory")
+        return task
+
+    async def work() -> None:
+        order.append("task")
+
+    def act() -> None:
+        loop.call_soon(order.append, "before")
+        start(loop, work())
+
+    loop.set_task_factory(factory)
+    try:
+        await _soon(loop, act)
+    finally:
+        loop.set_task_factory(None)
+    await asyncio.sleep(0)
+    assert order == ["before", "task", "factory"]
+
+
 async def test_a_call_needs_no_turn_of_the_loop() -> None:
     turns = 0
     seen: list[int] = []
@@ -204,6 +229,8 @@ async def test_a_tool_that_ends_its_own_cell_is_cancelled_where_it_waits() -> No
         result = await run.exec({"code": "await tools.end({}); return 1"})
         assert result.to_dict()["status"] == "failed"
         assert "aborted" in result.to_dict()["error"]
+        await asyncio.sleep(0)
+        assert ended == ["cancelled"], "at once, not when the run is closed"
         after = await run.exec({"code": "return 2"})
         assert after.to_dict()["value"] == 2
     assert ended == ["cancelled"]

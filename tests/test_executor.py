@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from codemode import (
     Block,
     CallEvent,
     Change,
+    CodeMode,
     GuestError,
     Hooks,
     NeedsApproval,
@@ -261,6 +263,119 @@ async def test_a_tool_may_word_and_name_its_own_guest_error() -> None:
 
     _, error, _ = await settled((0, "callValue", "t", {}), Tool(name="t", execute=execute))
     assert error == {"name": "SwarmAgentError", "message": "gone", "runId": "x"}
+
+
+async def test_an_error_of_a_tool_whose_fields_cannot_cross_keeps_its_message() -> None:
+    async def execute(_: Any, __: Any) -> None:
+        raise GuestError("gone", name="Odd", fields={"x": object()})
+
+    _, error, _ = await settled((0, "callValue", "t", {}), Tool(name="t", execute=execute))
+    assert error == {"name": "Error", "message": "gone"}
+
+
+async def test_what_a_plain_tool_gives_may_be_anything_that_can_be_awaited() -> None:
+    def execute(_: Any, __: Any) -> Any:
+        future = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(future.set_result, 7)
+        return future
+
+    assert (await settled((0, "callValue", "t", {}), Tool(name="t", execute=execute)))[1] == 7
+
+
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.req("cat.9")
+@pytest.mark.parametrize("op", ["callValue", "call"])
+@pytest.mark.parametrize(
+    ("result", "after", "ok"),
+    [
+        (ToolResult(content=BLOCKS, details={"text": "x"}), None, True),
+        (ToolResult(content=BLOCKS, details={"text": 5}), None, False),
+        (ToolResult(content=BLOCKS), None, False),
+        ({"text": 5}, Replace({"text": "x"}), True),
+        ({"text": "x"}, Replace({"text": 5}), False),
+    ],
+    ids=range(5),
+)
+async def test_the_value_after_hooks_is_what_was_declared(
+    op: str, result: Any, after: Any, ok: bool
+) -> None:
+    tool = giving(result, output_schema=TEXT)
+    got, value, _ = await settled((0, op, "t", {}), tool, hooks=Recorder(after=after))
+    assert got is ok
+    assert ok or "declared form" in value["message"]
+
+
+@pytest.mark.req("cat.9", "cat.10")
+async def test_schemas_of_client_and_mcp_tools_are_not_enforced() -> None:
+    strict = {**TEXT, "properties": {"text": {"type": "integer"}}}
+    schemas = {"parameters": strict, "output_schema": {"type": "nonsense"}}
+    client = giving({"n": 1}, source="client", **schemas)
+    assert (await settled((0, "callValue", "t", {"a": 1}), client))[:2] == (True, {"n": 1})
+    mcp = giving({"n": 1}, source="mcp", owner="s", **schemas)
+    assert (await settled((0, "mcp", "mcp:s:t", {"a": 1}), mcp))[:2] == (True, {"n": 1})
+
+
+@pytest.mark.req("cat.8", "cat.10")
+async def test_an_input_that_a_hook_has_changed_is_checked_as_well() -> None:
+    ran: list[Any] = []
+    tool = Tool(name="t", parameters=TEXT, execute=lambda value, _: ran.append(value))
+    hooks = Recorder(Change({"text": 5, "more": 1}))
+    ok, error, _ = await settled((0, "callValue", "t", {"text": "x"}), tool, hooks=hooks)
+    assert not ok
+    assert "was not run" in error["message"]
+    assert ran == []
+    hooks = Recorder(Change({"text": "y"}))
+    assert (await settled((0, "callValue", "t", {"nope": 1}), tool, hooks=hooks))[0]
+    assert ran == [{"text": "y"}]
+
+
+@pytest.mark.req("wai.3")
+async def test_a_call_that_was_approved_is_running_again() -> None:
+    opened = asyncio.Event()
+
+    async def slow(_: Any, __: Any) -> None:
+        await opened.wait()
+
+    def script() -> Script:
+        yield
+        yield Suspended(requests=[call(0, "t", {})])
+        yield Image()
+
+    hooks = Recorder(NeedsApproval("sure?"), approval=True)
+    bench = Bench(script, tools=(Tool(name="t", execute=slow),), hooks=hooks, timeout_ms=100)
+    assert [c.state for c in (await bench.start()).pending_tool_calls] == ["running"]
+    await bench.cell.abort()
+
+
+@pytest.mark.req("cat.6")
+@pytest.mark.parametrize(
+    ("limit", "found"), [(0, 1), (-5, 1), (2, 2), (99, 3), (True, 2), ("9", 2), (None, 2)]
+)
+async def test_the_limit_of_a_search_is_clamped(limit: Any, found: int) -> None:
+    tools = tuple(giving(1, name) for name in "abcde")
+    request = (0, "search", "", {"limit": limit})
+    settings = {"search_default_limit": 2, "max_search_limit": 3}
+    _, value, _ = await settled(request, *tools, **settings)
+    assert len(value) == found
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot tell who was cancelled")
+async def test_a_visible_tool_whose_own_work_was_cancelled_has_failed() -> None:
+    async def execute(_: Any, __: Any) -> None:
+        raise asyncio.CancelledError
+
+    async with CodeMode(True) as cm:
+        run = cm.run([Tool(name="t", execute=execute, direct_only=True)])
+        result = await run.call("t", {})
+    assert result.is_error
+    assert "was cancelled" in result.content[0]["text"]
 
 
 @pytest.mark.req("tel.1")

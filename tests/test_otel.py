@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -57,3 +58,30 @@ async def test_nested_calls_are_spans_below_their_exec_without_secrets() -> None
     assert "canary" not in rendered
     assert "hunter2" not in rendered
     assert "call_end" in seen
+
+
+@pytest.mark.req("tel.3")
+async def test_what_failed_or_was_cancelled_has_a_span_that_ends_and_says_so() -> None:
+    exporter, provider = _exporter()
+    running = asyncio.Event()
+
+    async def slow(_arguments: Any, _context: Any) -> None:
+        running.set()
+        await asyncio.Event().wait()
+
+    async with CodeMode(True) as cm:
+        run = cm.run([Tool(name="slow", execute=slow)], hooks=OtelHooks(tracer_provider=provider))
+        assert (await run.exec({"code": "throw new Error('no')"})).status == "failed"
+        cut_off = asyncio.ensure_future(run.exec({"code": "await tools.slow({})"}))
+        await running.wait()
+        cut_off.cancel()
+        await asyncio.wait([cut_off])
+    spans = [
+        (span.name, span.attributes["codemode.outcome"], span.status.status_code.name)
+        for span in exporter.get_finished_spans()
+    ]
+    assert sorted(spans) == [
+        ("execute_tool exec", "cancelled", "UNSET"),
+        ("execute_tool exec", "failed", "ERROR"),
+        ("execute_tool slow", "cancelled", "UNSET"),
+    ]

@@ -22,6 +22,7 @@ from tests.scripted import Failed as FailedTurn
 
 from codemode import Completed, Failed, Tool, Waiting
 from codemode.config import CodeModeConfig
+from codemode.executor import Executor
 from codemode.native import RuntimeUnavailable
 from codemode.store import Store
 from codemode.worker import WorkerBroke
@@ -260,6 +261,127 @@ async def test_calls_beyond_the_limit_queue_and_run_in_order() -> None:
     assert (await bench.start()).status == "completed"
     assert most == 3
     assert sorted(order) == order == list(range(10))
+
+
+@pytest.mark.req("exe.14", "wai.3")
+async def test_what_a_parked_cell_has_queued_runs_without_a_turn_of_its_guest() -> None:
+    ran: list[int] = []
+    quick = Tool(name="quick", execute=lambda *_: ran.append(1))
+
+    def first() -> Script:
+        yield
+        yield Suspended(requests=[call(n, "quick", {}) for n in range(10)], yielded="park")
+        yield Image()
+
+    bench = Bench(first, tools=(quick,), max_pending_tool_calls=2)
+    assert (await bench.start()).status == "waiting"
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(ran) == 10
+    assert not bench.cell._calls.are_running
+    await bench.cell.abort()
+
+
+@pytest.mark.req("exe.14")
+async def test_calls_that_have_ended_no_longer_count_towards_what_may_be_outstanding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = property(lambda turn: [40 << 20] * len(turn.requests))
+    monkeypatch.setattr(Suspended, "request_sizes", sizes)
+
+    def script() -> Script:
+        yield
+        for n in range(4):
+            yield Suspended(requests=[call(n, "echo", {"n": n})])
+        yield Finished(value=1)
+
+    bench = Bench(script, tools=(echo(),))
+    assert (await bench.start()).status == "completed"
+    # Nor is anything of them kept.
+    calls = bench.cell._calls
+    assert not calls._tasks
+    assert [one.arguments for one in calls._shown] == [None] * 4
+
+    def two_at_once() -> Script:
+        yield
+        yield Suspended(requests=[call(n, "never", {}) for n in range(2)])
+
+    bench = Bench(two_at_once, tools=(never(),))
+    assert (await bench.start()).code == "runtime_unavailable"
+
+
+@pytest.mark.req("exe.3")
+async def test_searches_are_no_calls_that_had_been_dispatched() -> None:
+    def script() -> Script:
+        yield
+        yield Suspended(requests=[(0, "search", "x", None), (1, "describe", "echo", None)])
+        yield FailedTurn()
+
+    result = await Bench(script, tools=(echo(),)).start()
+    assert (result.tool_calls, result.tool_call_count) == ((), 0)
+
+
+@pytest.mark.req("exe.14", "saf.3")
+async def test_a_cell_that_failed_starts_nothing_that_was_queued_and_keeps_no_result() -> None:
+    ran: list[str] = []
+    slow, opened = gate("slow")
+    other = Tool(name="other", execute=lambda *_: ran.append("other"))
+
+    def script() -> Script:
+        yield
+        yield Suspended(requests=[call(0, "echo", {}), call(1, "slow"), call(2, "other", {})])
+        yield FailedTurn()
+
+    bench = Bench(script, tools=(echo(), slow, other), max_pending_tool_calls=1)
+    assert (await bench.start()).status == "failed"
+    (pending,) = bench.cell._calls.pending()
+    assert pending.tool == "openclaw:core:slow"
+    opened.set()
+    await asyncio.wait(list(bench.tasks))
+    assert not bench.cell._calls
+    assert ran == []
+
+
+@pytest.mark.req("exe.12")
+async def test_a_defect_of_the_host_is_logged_and_the_guest_gets_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run(*_: Any) -> bytes:
+        raise KeyError("secret")
+
+    monkeypatch.setattr(Executor, "run", run)
+    seen: list[Any] = []
+
+    def script() -> Script:
+        yield
+        _, sent = yield Suspended(requests=[call(0, "echo", {})])
+        seen.extend(decode_all(sent["settlements"]))
+        yield Finished()
+
+    assert (await Bench(script, tools=(echo(),)).start()).status == "completed"
+    assert seen == [(0, False, {"name": "Error", "message": "echo failed."})]
+    assert "failed inside the host" in caplog.text
+
+
+@pytest.mark.req("tel.3", "wai.5")
+async def test_a_call_that_an_abort_has_ended_is_recorded_as_cancelled() -> None:
+    told: list[bool] = []
+
+    async def slow(_: Any, ctx: Any) -> None:
+        aborted = ctx.aborted
+        try:
+            await asyncio.Event().wait()
+        finally:
+            told.append(aborted.is_set())
+
+    tool = Tool(name="slow", execute=slow)
+    bench = Bench(*suspends_once([], call(0, "slow", {})), tools=(tool,), timeout_ms=100)
+    assert (await bench.start()).status == "waiting"
+    await bench.cell.abort()
+    assert told == [True]
+    end = bench.trajectory.events[-1]
+    assert (end["type"], end["outcome"]) == ("call_end", "cancelled")
+    assert "error" not in end
 
 
 @pytest.mark.req("exe.14")
@@ -505,6 +627,23 @@ async def test_a_worker_that_dies_is_runtime_unavailable_in_every_state(when: st
     assert len(bench.store) == 0
 
 
+@pytest.mark.req("saf.1")
+@pytest.mark.parametrize("soon", [True, False])
+async def test_a_worker_that_takes_no_settlement_ends_the_cell_at_once(soon: bool) -> None:
+    slow, opened = gate("slow")
+
+    def script() -> Script:
+        yield
+        asyncio.get_running_loop().call_soon(opened.set)
+        yield Suspended(requests=[call(0, "slow" if soon else "echo", {}), call(1, "never")])
+        raise RuntimeUnavailable("the worker closed its socket")
+
+    bench = Bench(script, tools=(echo(), slow, never()))
+    result = await asyncio.wait_for(bench.start(), 5)
+    assert result.code == "runtime_unavailable"
+    await bench.cell.abort()
+
+
 @pytest.mark.req("exe.10")
 async def test_a_worker_that_dies_after_the_deadline_was_out_of_time() -> None:
     import time
@@ -660,6 +799,46 @@ async def test_a_restart_safe_cell_never_drains_and_runs_only_replay_safe_tools(
     assert ran == ["read"]
     assert [ok for _, ok, _ in seen] == [True, False, False]
     assert "restartSafe" in seen[2][2]["message"]
+
+
+@pytest.mark.req("exe.11")
+async def test_results_go_in_one_after_the_other_while_another_call_runs_on() -> None:
+    gates = {name: gate(name) for name in ("a", "b", "c", "hold")}
+    seen: list[Any] = []
+
+    def script() -> Script:
+        yield
+        turn = Suspended(requests=[call(n, name) for n, name in enumerate(gates)])
+        for _, opened in gates.values():
+            asyncio.get_running_loop().call_soon(opened.set)
+            _, sent = yield turn
+            seen.append([number for number, _, _ in sent["settlements"]])
+            turn = Suspended()
+        yield Finished()
+
+    bench = Bench(script, tools=tuple(tool for tool, _ in gates.values()))
+    assert (await asyncio.wait_for(bench.start(), 5)).status == "completed"
+    assert seen == [[0], [1], [2], [3]]
+    scheduled: Any = asyncio.get_running_loop()
+    assert [one for one in scheduled._scheduled if not one.cancelled()] == []
+
+
+@pytest.mark.req("gst.2")
+async def test_a_timer_that_is_made_later_is_not_kept_waiting_for_the_deadline() -> None:
+    slow, opened = gate("slow")
+    methods: list[str] = []
+
+    def script() -> Script:
+        yield
+        asyncio.get_running_loop().call_later(0.01, opened.set)
+        yield Suspended(requests=[call(0, "slow")])
+        method, _ = yield Suspended(timer_ms=20)
+        methods.append(method)
+        yield Finished()
+
+    bench = Bench(script, tools=(slow,))
+    assert (await asyncio.wait_for(bench.start(), 5)).status == "completed"
+    assert methods == ["settle"]
 
 
 @pytest.mark.req("exe.12")

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -485,6 +486,44 @@ async def test_metadata_and_trajectory_tell_what_happened(make_run: Any) -> None
     assert {e.get("parentCallId") for e in events[1:3]} == {"c7"}
 
 
+@pytest.mark.req("tel.2")
+async def test_costs_add_up_and_a_turn_that_costs_nothing_is_cost_data() -> None:
+    async with CodeMode(True) as cm:
+        run = cm.run([ECHO])
+        run.record_turn(0.0)
+        assert run.metadata["costUsd"] == 0.0
+        run.record_turn(0.25)
+        run.record_turn(0.5)
+        assert run.metadata["costUsd"] == 0.75
+
+
+@pytest.mark.req("tel.3", "tel.4")
+async def test_the_record_of_an_exec_tells_its_kind_its_cell_and_how_it_ended(
+    make_run: Any,
+) -> None:
+    slow, _ = gate()
+    run = make_run([slow])
+    parked = await run.exec(code("await yield_control(); throw new Error('Bearer c4n4ry')"))
+    await run.wait({"runId": parked.run_id})
+    await run.exec({"code": 5}, call_id="bad")
+    cut_off = asyncio.ensure_future(run.exec(code(SLOW, language="typescript")))
+    while not any(e["name"] == "slow" for e in run.trajectory):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    cut_off.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cut_off
+    outer = [e for e in run.trajectory if "parentCallId" not in e]
+    starts = [e for e in outer if e["type"] == "call_start"]
+    kinds = [e.get("toolInputKind") for e in starts]
+    assert kinds == ["javascript", None, "typescript"]
+    ends = [e for e in outer if e["type"] == "call_end"]
+    assert [e["outcome"] for e in ends] == ["waiting", "failed", "failed", "cancelled"]
+    assert ends[0]["runId"] == ends[1]["runId"] == parked.run_id
+    assert ends[2]["callId"] == "bad"
+    assert all(e["error"] for e in ends[1:3])
+    assert "c4n4ry" not in run.trajectory.to_jsonl()
+
+
 @pytest.mark.req("saf.5", "act.4")
 async def test_without_a_worker_binary_nothing_runs_and_no_tool_is_shown(
     monkeypatch: pytest.MonkeyPatch,
@@ -674,3 +713,27 @@ async def test_a_call_without_a_name_is_refused_in_words(make_run: Any, name: An
     result = await make_run().call(name, {})
     assert isinstance(result, Failed)
     assert "needs the name of a tool" in result.error
+
+
+@pytest.mark.req("exe.10", "wai.1")
+async def test_a_tool_that_blocks_the_host_past_the_deadline_costs_the_program_nothing(
+    make_run: Any,
+) -> None:
+    block = Tool(name="block", execute=lambda *_: time.sleep(0.7) or "late")
+    run = make_run((block,), config={"timeoutMs": 400})
+    result = await run.exec({"code": "const v = await tools.block({}); return [v, 1]"})
+    assert isinstance(result, Waiting), result
+    assert result.pending_tool_calls == ()
+    result = await run.wait({"runId": result.run_id})
+    assert isinstance(result, Completed), result
+    assert result.value == ["late", 1]
+
+
+@pytest.mark.req("exe.10")
+async def test_a_program_that_runs_on_after_a_call_is_still_ended(make_run: Any) -> None:
+    quick = Tool(name="quick", execute=lambda *_: 1)
+    run = make_run((quick,), config={"timeoutMs": 300})
+    started = time.monotonic()
+    result = await run.exec({"code": "await tools.quick({}); for (;;);"})
+    assert (result.status, result.limit) == ("failed", "time")
+    assert time.monotonic() - started < 3

@@ -35,11 +35,84 @@ def test_copies_are_bounded_and_ordinary_values_are_kept() -> None:
     assert len(json.dumps(redact("x" * 100_000))) < 600
     assert len(redact(list(range(1000)))) == 33
     assert len(redact({str(n): n for n in range(1000)})) == 33
-    deep: Any = "x"
-    for _ in range(5_000):
-        deep = [deep]
-    assert len(json.dumps(redact(deep))) < 50
+    for wrap in (lambda inner: [inner], lambda inner: {"a": inner}):
+        deep: Any = "x"
+        for _ in range(5_000):
+            deep = wrap(deep)
+        assert len(json.dumps(redact(deep))) < 60
     assert redact(object()) == "<object>"
+
+
+@pytest.mark.req("tel.4")
+@pytest.mark.parametrize("key", ["Set-Cookie", "credentials", "private_key", "passphrase"])
+def test_values_of_telling_names_are_not_kept(key: str) -> None:
+    shown = redact({"a": {key: CANARY, "note": "n"}})
+    assert shown == {"a": {key: "[redacted]", "note": "n"}}
+    assert redact({"passed": 1, "pass": CANARY})["pass"] == "[redacted]"
+
+
+@pytest.mark.req("tel.4")
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "sk-",
+        "pk_",
+        "rk_",
+        "gho_",
+        "ghs_",
+        "ghu_",
+        "github_pat_",
+        "xoxb-",
+        "AKIA",
+        "ASIA",
+        "AIza",
+        "glpat-",
+        "hf_",
+        "npm_",
+    ],
+)
+def test_tokens_are_known_by_their_form_and_words_that_merely_hold_one_are_kept(
+    prefix: str,
+) -> None:
+    token = f"{prefix}C4N4RY0123456789"
+    assert redact(f"use {token} here") == "use [redacted] here"
+    kept = f"a_{token}"
+    assert redact(kept) == kept
+
+
+@pytest.mark.req("tel.4")
+def test_a_secret_across_the_cut_is_not_kept_in_part() -> None:
+    text = "x" * 500 + f" sk-{CANARY}-0123456789" + " y" * 1_000
+    shown = redact(text)
+    assert "c4n" not in shown
+    assert shown.endswith(f"… ({len(text)} characters)")
+
+
+@pytest.mark.req("tel.3", "tel.4")
+def test_what_a_nested_call_was_told_is_redacted_and_is_the_same_for_a_listener() -> None:
+    seen: list[Any] = []
+    told, kept = Trajectory(listener=seen.append), Trajectory()
+    for record in (told, kept):
+        record.began("c1:0", "c1", "openclaw:core:t", "t", {"token": CANARY})
+        record.ended("c1:0", "c1", "openclaw:core:t", "t", "error", 0.5, f"Bearer {CANARY}")
+    assert seen == told.events
+    for record in (told, kept):
+        began, ended = json.loads(f"[{','.join(record.to_jsonl().splitlines())}]")
+        assert (began.pop("time"), ended.pop("time")) > (0, 0)
+        common = {
+            "callId": "c1:0",
+            "parentCallId": "c1",
+            "tool": "openclaw:core:t",
+            "name": "t",
+        }
+        assert began == {"type": "call_start", **common, "input": {"token": "[redacted]"}}
+        assert ended == {
+            "type": "call_end",
+            **common,
+            "outcome": "error",
+            "durationMs": 500.0,
+            "error": "[redacted]",
+        }
 
 
 @pytest.mark.req("tel.3")
@@ -69,3 +142,7 @@ def test_the_oldest_events_of_a_long_run_are_dropped_and_counted() -> None:
     assert len(record) <= 100
     assert record.dropped + len(record) == 250
     assert record.events[-1]["callId"] == "249"
+    full = Trajectory(limit=100)
+    for n in range(101):
+        full.add("x", str(n))
+        assert len(full) <= 100

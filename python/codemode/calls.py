@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import time
 from collections import deque
@@ -85,6 +86,8 @@ class Calls:
         self._cancelled = False
         self._dispatching = False
         self._soon = False
+        # No tool sees what another one has set.
+        self._context = contextvars.copy_context()
 
     def __bool__(self) -> bool:
         """Whether something is outstanding."""
@@ -164,6 +167,11 @@ class Calls:
         """Ends, and cancels what runs."""
         self.end()
         self._cancelled = True
+        for call in self._open.values():
+            # Also the one that is in its first step, which has no task yet.
+            call.aborted = True
+            if call.context is not None:
+                call.context.abort()
         for number, task in list(self._tasks.items()):
             self._cancel(self._open.get(number), task)
 
@@ -180,6 +188,15 @@ class Calls:
             if call.context is not None:
                 call.context.abort()
         task.cancel()
+
+    def _settle_lost(self, call: Call) -> None:
+        value = self._executor.encode_error(GuestError(f"{call.tool} was cancelled."))
+        self.ready.append((call.number, False, value))
+        self._loop.call_soon(self._on_lost)
+
+    def _on_lost(self) -> None:
+        self._dispatch()
+        self.on_ready()
 
     def _close(self, call: Call) -> None:
         if self._open.pop(call.number, None) is not None:
@@ -212,7 +229,7 @@ class Calls:
         if call.op not in ("search", "describe"):
             self._shown.append(call)
             self.dispatched += 1
-        task = start(self._loop, self._serve(call))
+        task = self._context.copy().run(start, self._loop, self._serve(call))
         if task.done():
             return
         self._tasks[call.number] = task
@@ -234,8 +251,13 @@ class Calls:
             _log.exception("codemode: %s failed inside the host", call.op)
             value = self._executor.encode_error(GuestError(f"{call.tool} failed."))
             call.status = "error"
-        except BaseException:
+        except BaseException as error:
             call.status = "error"
+            if not self._over and not self._loop.is_closed():
+                # Whatever becomes of the host, the guest must not wait for ever.
+                self._settle_lost(call)
+            if isinstance(error, asyncio.CancelledError) and not call.aborted:
+                return
             raise
         finally:
             call.state = "done"

@@ -277,6 +277,9 @@ class Executor:
                 scope=self.scope,
             )
             arguments = await self.ask(event, self.hooks, call)
+            if call.aborted:
+                # The hook has ended the cell, or it has ended meanwhile.
+                raise asyncio.CancelledError
         arguments = self._check_input(tool_id, tool, arguments, view)
         check_output = self._output_check(tool_id, tool, view)
         context = call.context = ToolContext(

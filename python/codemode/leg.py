@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from .worker import HostBroke
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
@@ -138,6 +140,10 @@ class Leg:
         except Exception as error:  # noqa: BLE001 -- raised where the leg is awaited
             self._on_fail(error)
             return
+        except BaseException:
+            # Goes to the host; the cell must not wait for what will not come.
+            self._on_fail(HostBroke())
+            raise
         if reason is not None:
             self._finish(reason)
         elif not self._end.done():

@@ -88,6 +88,7 @@ class CodeModeRun:
         self._cells: set[Cell] = set()
         self._executor: Executor | None = None
         self._closed = False
+        self._aborts = 0
         self._pool: Pool | None = None
         self._call_number = 0
         self._given = tools
@@ -200,6 +201,7 @@ class CodeModeRun:
         kind = "typescript" if read.typescript else "javascript"
         self._record_start(EXEC, outer, read.code, toolKind=EXEC_TOOL_KIND, toolInputKind=kind)
         if self._hooks is not None:
+            aborts = self._aborts
             event = CallEvent(
                 call_id=outer,
                 parent_call_id=None,
@@ -214,6 +216,11 @@ class CodeModeRun:
                 read = read_exec(await self._get_executor().ask(event, self._hooks), self.config)
             except (GuestError, BadInput) as error:
                 return self._refuse(EXEC, outer, str(error))
+            except BaseException:
+                self.trajectory.add("call_end", outer, name=EXEC, outcome="cancelled")
+                raise
+            if self._closed or self._aborts != aborts:
+                return self._refuse(EXEC, outer, "code mode run was aborted by its owner.")
         try:
             cell, globals_blob = self._new_cell(outer, read.restart_safe)
         except RuntimeUnavailable as error:
@@ -337,6 +344,8 @@ class CodeModeRun:
         Args:
             run_id: One cell; all of them if None.
         """
+        if run_id is None:
+            self._aborts += 1
         cells = [c for c in self._cells if run_id is None or c.run_id == run_id]
         await asyncio.gather(*(cell.abort() for cell in cells))
 

@@ -29,7 +29,15 @@ class ToolContext:
         tool_id: Catalog id.
     """
 
-    __slots__ = ("_aborted", "_on_update", "call_id", "parent_call_id", "scope", "tool_id")
+    __slots__ = (
+        "_aborted",
+        "_is_over",
+        "_on_update",
+        "call_id",
+        "parent_call_id",
+        "scope",
+        "tool_id",
+    )
 
     def __init__(
         self,
@@ -47,16 +55,20 @@ class ToolContext:
         self.tool_id = tool_id
         self._on_update = on_update
         self._aborted: asyncio.Event | None = None
+        self._is_over = False
 
     @property
     def aborted(self) -> asyncio.Event:
         """Set when the cell was aborted; the tool's task is cancelled at the same time."""
         if self._aborted is None:
             self._aborted = asyncio.Event()
+            if self._is_over:
+                self._aborted.set()
         return self._aborted
 
     def abort(self) -> None:
         """Marks the call as aborted."""
+        self._is_over = True
         if self._aborted is not None:
             self._aborted.set()
 

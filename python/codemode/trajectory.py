@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ _TEXT = 512
 _ITEMS = 32
 _DEPTH = 6
 # What is its own copy.
-_PLAIN = frozenset({type(None), bool, int, float})
+_PLAIN = frozenset({type(None), bool, int})
 
 
 @cache
@@ -37,8 +38,10 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 @lru_cache(maxsize=4_096)
-def _is_hidden(key: str) -> bool:
-    return _patterns()[0].search(key) is not None
+def _named(key: str) -> tuple[str, bool]:
+    """A key as it may be kept, and whether its value may not."""
+    keys, texts = _patterns()
+    return texts.sub(_MARK, key), keys.search(key) is not None
 
 
 def redact(value: Any, depth: int = 0) -> Any:
@@ -48,8 +51,11 @@ def redact(value: Any, depth: int = 0) -> Any:
     credentials are replaced. Texts are cut at 512 characters, lists and objects at 32 members.
     """
     kind = type(value)
-    if kind in _PLAIN or isinstance(value, (int, float)):
+    if kind in _PLAIN or isinstance(value, int):
         return value
+    if isinstance(value, float):
+        # There is no NaN in JSON.
+        return value if math.isfinite(value) else None
     if isinstance(value, str):
         text = _patterns()[1].sub(_MARK, value[: _TEXT * 4])
         return text if len(text) <= _TEXT else text[:_TEXT] + f"… ({len(value)} characters)"
@@ -61,8 +67,8 @@ def redact(value: Any, depth: int = 0) -> Any:
             if len(out) == _ITEMS:
                 out["…"] = f"{len(value) - _ITEMS} more"
                 break
-            name = str(key)[:_TEXT]
-            if _is_hidden(name):
+            name, hidden = _named(str(key)[:_TEXT])
+            if hidden:
                 out[name] = _MARK
             else:
                 out[name] = item if type(item) in _PLAIN else redact(item, depth + 1)
@@ -125,9 +131,16 @@ class Trajectory:
         # Those of nested calls are put into their final form when somebody looks at them.
         self._events: list[Mapping[str, Any] | _Start | _End] = []
         self._listener = listener
-        self._redact = redactor
+        self._redactor = redactor
         self._limit = limit
         self.dropped = 0
+
+    def _redact(self, value: Any) -> Any:
+        try:
+            return self._redactor(value)
+        except Exception:  # noqa: BLE001 -- logged; closed on failure, and no call fails for it
+            _log.exception("codemode: the redactor raised")
+            return _MARK
 
     def add(
         self, kind: str, call_id: str, *, payload: tuple[str, Any] | None = None, **more: Any
@@ -211,4 +224,4 @@ class Trajectory:
 
     def to_jsonl(self) -> str:
         """One event per line, each line a JSON object."""
-        return "".join(json.dumps(e, ensure_ascii=False) + "\n" for e in self.events)
+        return "".join(json.dumps(e) + "\n" for e in self.events)

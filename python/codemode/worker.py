@@ -210,7 +210,9 @@ class LiveWorker:
             self._on_fail(error)
 
     def _on_late(self) -> None:
-        self._fail(WorkerLate())
+        # One that waits for the host, which a tool may have held up, is not late.
+        if self._asked:
+            self._fail(WorkerLate())
 
     def _on_writable(self) -> None:
         try:

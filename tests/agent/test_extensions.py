@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode import Completed, Failed, Hooks, NeedsApproval, Tool, Waiting
+from codemode import CodeMode, Completed, Failed, Hooks, NeedsApproval, Scope, Tool, Waiting
 from codemode.extensions import (
     Bind,
     ChildFailed,
@@ -193,6 +193,9 @@ async def test_a_namespace_needs_all_its_tools_and_only_its_owners_count(make_ru
         ("tools", {}),
         ("Promise", {}),
         ("class", {}),
+        ("exec", {}),
+        ("wait", {}),
+        ("codemode", {}),
         ("a-b", {}),
         ("", {}),
         ("x", {"then": 1}),
@@ -204,6 +207,56 @@ async def test_a_namespace_needs_all_its_tools_and_only_its_owners_count(make_ru
 def test_a_reserved_name_or_a_scope_that_is_no_data_is_refused(name: str, scope: Any) -> None:
     with pytest.raises(ValueError, match="namespace"):
         Namespace(name=name, owner="p", scope=scope)
+
+
+@pytest.mark.req("ns.2")
+def test_a_scope_that_is_too_deep_is_refused() -> None:
+    def nested(levels: int) -> Any:
+        return {"a": nested(levels - 1)} if levels else 1
+
+    Namespace(name="x", owner="p", scope=nested(8))
+    with pytest.raises(ValueError, match="deeper"):
+        Namespace(name="x", owner="p", scope=nested(9))
+
+
+@pytest.mark.req("ns.2")
+@pytest.mark.parametrize(
+    "tools",
+    [
+        (),
+        (Tool(name="extra", execute=send, owner="mail", source="client"),),
+        (
+            Tool(name="extra", execute=send, owner="mail", description="one"),
+            Tool(name="extra", execute=send, owner="mail", description="two"),
+        ),
+    ],
+    ids=["missing", "of a client", "two of one name"],
+)
+async def test_a_namespace_is_left_out_whole_if_one_tool_is_not_the_plugins_own(
+    make_run: Any, tools: tuple[Tool, ...]
+) -> None:
+    scope = {"send": Bind("send_mail"), "extra": Bind("extra")}
+    mail = Namespace(name="mail", owner="mail", scope=scope)
+    run = make_run([*MAIL, *tools], extensions=[Namespaces([mail])])
+    assert await value(run, "return [typeof mail, Object.keys(namespaces)]") == ["undefined", []]
+
+
+@pytest.mark.req("ns.2")
+async def test_arguments_by_position_are_counted_and_a_single_one_may_be_an_object(
+    make_run: Any,
+) -> None:
+    scope = {"two": Bind("send_mail", ("to", "text")), "one": Bind("send_mail", ("input",))}
+    mail = Namespace(name="mail", owner="mail", scope=scope)
+    run = make_run(MAIL, extensions=[Namespaces([mail])])
+    code = """
+        const said = await mail.two("a", "b", "c").catch((e) => e.message);
+        return [said, await mail.one({x: 1}), await mail.two()];
+    """
+    said, one, none = await value(run, code)
+    assert said == "mail.two takes at most 2 arguments."
+    assert one == {"sent": {"input": {"x": 1}}}
+    assert none == {"sent": {}}
+    assert run.metadata["bridgeCalls"]["call"] == 2
 
 
 def test_a_name_is_registered_once() -> None:
@@ -375,6 +428,76 @@ async def test_replaying_a_cell_does_not_spawn_again(make_run: Any) -> None:
     assert len(children.requests) == 2
     result = await run.exec({"code": code}, call_id="toolu_2")
     assert len(children.requests) == 4
+
+
+@pytest.mark.req("ns.3")
+async def test_another_scope_with_the_same_journal_spawns_its_own_children(make_run: Any) -> None:
+    children = Children()
+    journal: dict[str, Any] = {}
+    for session in ("s1", "s2"):
+        swarm = Swarm(children, journal=journal)
+        run = make_run(extensions=[swarm], scope=Scope(session_id=session))
+        await run.exec({"code": "return await agents.run('one')"}, call_id="toolu_1")
+    assert len(children.requests) == 2
+    assert len({request.key for request in children.requests}) == 2
+
+
+@pytest.mark.req("ns.3")
+async def test_a_replay_while_the_child_still_runs_joins_it(make_run: Any) -> None:
+    children = Children()
+    run = make_run(extensions=[Swarm(children)])
+    code = {"code": "return await agents.run('block')"}
+    running = [asyncio.ensure_future(run.exec(code, call_id="toolu_1")) for _ in range(2)]
+    while sum(e.get("name") == "agents.run" for e in run.trajectory) < 2:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0)
+    assert children.live == 1
+    children.release.set()
+    assert [(await one).value for one in running] == ["did block"] * 2
+    assert len(children.requests) == 1
+
+
+@pytest.mark.req("ns.3")
+async def test_the_time_of_a_child_begins_when_it_runs_not_when_it_queues() -> None:
+    class Slow:
+        async def spawn(self, request: ChildRequest) -> ChildResult:
+            await asyncio.sleep(0.1)
+            return ChildResult(run_id="c", text="done")
+
+    limits = Limits(concurrency=1, wait_s=0.35)
+    async with CodeMode(True) as cm:
+        run = cm.run(extensions=[Swarm(Slow(), limits=limits)])
+        code = "return await Promise.all([1, 2, 3, 4, 5].map((n) => agents.run(`p${n}`)))"
+        assert await value(run, code) == ["done"] * 5
+
+
+@pytest.mark.req("ns.3")
+async def test_live_children_are_counted_for_each_exec(make_run: Any) -> None:
+    children = Children()
+    run = make_run(extensions=[Swarm(children, limits=Limits(live_per_group=1))])
+    code = {"code": "return await agents.run('block')"}
+    running = [asyncio.ensure_future(run.exec(code, call_id=f"toolu_{n}")) for n in range(2)]
+    while len(children.requests) < 2 and not any(o.done() for o in running):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    children.release.set()
+    assert [(await one).status for one in running] == ["completed"] * 2
+    assert {request.group for request in children.requests} == {"toolu_0", "toolu_1"}
+
+
+@pytest.mark.req("ns.3")
+async def test_notes_are_bounded_and_a_listener_that_raises_fails_no_program(
+    make_run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    notes: list[str] = []
+
+    def on_note(kind: str, text: str) -> None:
+        notes.append(text)
+        raise RuntimeError("no screen")
+
+    run = make_run(extensions=[Swarm(Children(), on_note=on_note)])
+    assert await value(run, "phase('x'.repeat(5000)); await log('b'); return 1") == 1
+    assert [len(text) for text in notes] == [2_000, 1]
+    assert caplog.text.count("on_note raised") == 2
 
 
 @pytest.mark.req("ns.3")

@@ -42,26 +42,30 @@ fn no_memory_for_the_host() -> FromWorker<'static> {
 
 /// Serves one leg; comes back only when its cell is complete.
 fn serve_cell() {
-    let mut turn = match decode(&receive()) {
+    let (kill_ns, mut turn) = match decode(&receive()) {
         ToWorker::Start(start) => {
             confine::arm_kill_timer(start.leg.kill_ns);
-            engine::start(&start, fetch)
+            (start.leg.kill_ns, engine::start(&start, fetch))
         }
         ToWorker::Resume(resume) => {
             confine::arm_kill_timer(resume.leg.kill_ns);
-            engine::resume(&resume, fetch)
+            (resume.leg.kill_ns, engine::resume(&resume, fetch))
         }
         _ => protocol_error(),
     };
     loop {
         send(&turn);
         match turn {
-            FromWorker::Suspended(_) => {}
+            // No guest code runs now, and what tools do with the time is none of its guilt.
+            FromWorker::Suspended(_) => confine::disarm_kill_timer(),
             FromWorker::Finished(Finished { reusable: true, .. }) => return,
             _ => sys::exit(0),
         }
         turn = match decode(&receive()) {
-            ToWorker::Settle(settlements) => engine::settle(&settlements),
+            ToWorker::Settle(settlements) => {
+                confine::arm_kill_timer(kill_ns);
+                engine::settle(&settlements)
+            }
             ToWorker::Suspend => {
                 // No guest code runs any more; a busy machine may take its time.
                 confine::arm_kill_timer(engine::monotonic_ns() + IMAGE_NS);
