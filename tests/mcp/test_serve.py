@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -19,6 +20,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tests.mcp.helpers import alive, lines, pids, scripted, tools, until
 
+from codemode.mcp.server import _report_program
 from mcp import Client, StdioServerParameters
 
 if TYPE_CHECKING:
@@ -374,3 +376,20 @@ def test_what_cannot_be_served_is_refused_with_a_reason(tmp_path: Path) -> None:
     )
     assert everywhere.returncode == 2
     assert "CODEMODE_SERVE_TOKEN" in everywhere.stderr
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_progress_ends_with_the_call_also_when_an_event_comes_with_it(turns: int) -> None:
+    async def report(*_: Any) -> None:
+        return None
+
+    ctx: Any = SimpleNamespace(session=SimpleNamespace(report_progress=report))
+    queue: asyncio.Queue[Any] = asyncio.Queue()
+    task = asyncio.create_task(_report_program(ctx, "exec-1", queue))
+    await asyncio.sleep(0.01)
+    queue.put_nowait({"type": "call_end", "tool": "t"})
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task], timeout=2)
+    assert task.cancelled()

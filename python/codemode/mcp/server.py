@@ -199,9 +199,13 @@ async def _report_program(
     """Of a program: the seconds so far, and what it is calling."""
     began = time.monotonic()
     while True:
-        event: Mapping[str, Any] | None = None
-        with contextlib.suppress(asyncio.TimeoutError):
-            event = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)
+        # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the event.
+        coming = asyncio.ensure_future(queue.get())
+        try:
+            await asyncio.wait([coming], timeout=HEARTBEAT_SECONDS)
+        finally:
+            coming.cancel()
+        event = coming.result() if coming.done() and not coming.cancelled() else None
         while not queue.empty():
             event = queue.get_nowait()
         seconds = round(time.monotonic() - began, 3)
