@@ -23,6 +23,19 @@ def _soon(loop: asyncio.AbstractEventLoop, act: Any) -> asyncio.Future[Any]:
     return done
 
 
+class Turns:
+    """Counts the turns of the running loop from `count` on."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.going = True
+
+    def count(self) -> None:
+        self.number += 1
+        if self.going:
+            asyncio.get_running_loop().call_soon(self.count)
+
+
 async def test_a_task_that_does_not_wait_ends_before_start_returns() -> None:
     loop = asyncio.get_running_loop()
     seen: list[Any] = []
@@ -148,52 +161,38 @@ async def test_what_a_task_factory_put_into_the_queue_stays_in_its_place() -> No
 
 
 async def test_a_call_needs_no_turn_of_the_loop() -> None:
-    turns = 0
+    turns = Turns()
     seen: list[int] = []
-    going = True
-
-    def count() -> None:
-        nonlocal turns
-        turns += 1
-        if going:
-            asyncio.get_running_loop().call_soon(count)
 
     async def tick(arguments: Any, ctx: Any) -> None:
-        seen.append(turns)
+        seen.append(turns.number)
 
     async with CodeMode({"enabled": True, "maxPendingToolCalls": 64}) as cm:
         run = cm.run([Tool(name="tick", execute=tick)])
-        asyncio.get_running_loop().call_soon(count)
+        turns.count()
         result = await run.exec(
             {"code": "await Promise.all(Array.from({length: 20}, () => tools.tick({}))); return 1"}
         )
-        going = False
+        turns.going = False
     assert result.to_dict()["value"] == 1
     assert len(set(seen)) == 1
 
 
 async def test_many_calls_do_not_hold_the_loop() -> None:
-    turns: list[int] = []
-    turn = 0
-    going = True
-
-    def count() -> None:
-        nonlocal turn
-        turn += 1
-        if going:
-            asyncio.get_running_loop().call_soon(count)
+    turns = Turns()
+    seen: list[int] = []
 
     async with CodeMode({"enabled": True, "maxPendingToolCalls": 4}) as cm:
-        run = cm.run([Tool(name="tick", execute=lambda *_: turns.append(turn))])
-        asyncio.get_running_loop().call_soon(count)
+        run = cm.run([Tool(name="tick", execute=lambda *_: seen.append(turns.number))])
+        turns.count()
         result = await run.exec(
             {"code": "await Promise.all(Array.from({length: 40}, () => tools.tick({}))); return 1"}
         )
-        going = False
+        turns.going = False
     assert result.to_dict()["value"] == 1
-    assert len(turns) == 40
+    assert len(seen) == 40
     # Once by itself, once because the worker spoke.
-    assert max(turns.count(t) for t in turns) <= 2 * 4
+    assert max(seen.count(t) for t in seen) <= 2 * 4
 
 
 @pytest.mark.skipif(not NEW_TIMEOUT, reason="asyncio.timeout came with Python 3.11")

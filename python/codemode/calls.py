@@ -83,7 +83,6 @@ class Calls:
         self._last_number = -1
         self._shown: deque[Call] = deque(maxlen=_SHOWN_CALLS)
         self._over = False
-        self._cancelled = False
         self._dispatching = False
         self._soon = False
         # No tool sees what another one has set.
@@ -166,28 +165,19 @@ class Calls:
     def cancel(self) -> None:
         """Ends, and cancels what runs."""
         self.end()
-        self._cancelled = True
         for call in self._open.values():
             # Also the one that is in its first step, which has no task yet.
             call.aborted = True
             if call.context is not None:
                 call.context.abort()
-        for number, task in list(self._tasks.items()):
-            self._cancel(self._open.get(number), task)
+        for task in list(self._tasks.values()):
+            task.cancel()
 
     async def join(self) -> None:
         """Waits for what runs, though not for ever."""
         running = list(self._tasks.values())
         if running:
             await asyncio.wait(running, timeout=_JOIN_S)
-
-    @staticmethod
-    def _cancel(call: Call | None, task: asyncio.Task[None]) -> None:
-        if call is not None:
-            call.aborted = True
-            if call.context is not None:
-                call.context.abort()
-        task.cancel()
 
     def _settle_lost(self, call: Call) -> None:
         value = self._executor.encode_error(GuestError(f"{call.tool} was cancelled."))
@@ -235,9 +225,9 @@ class Calls:
         self._tasks[call.number] = task
         self._run_tasks.add(task)
         task.add_done_callback(self._run_tasks.discard)
-        if self._cancelled:
+        if call.aborted:
             # The tool itself has ended the cell.
-            self._cancel(call, task)
+            task.cancel()
 
     async def _serve(self, call: Call) -> None:
         try:

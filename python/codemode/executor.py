@@ -463,7 +463,8 @@ def _crossing(result: Any) -> Any:
         details = {"details": result.details} if result.has_details else {}
         return ToolResult(content=content, is_error=result.is_error, **details)
     if type(result) is dict and "content" in result:
-        return {**result, "content": without_binary(result["content"])}
+        content = without_binary(result["content"])
+        return result if content is result["content"] else {**result, "content": content}
     return result
 
 
