@@ -28,6 +28,8 @@ TOOLS = (
         ("return tools['openclaw:core:get']({})", ['callValue("openclaw:core:get"']),
         ("return tools['my tool']({})", ["my_tool"]),
         ("throw 'a reason '.repeat(400)", ['Uncaught "a reason a reason']),
+        ("throw {why: 'a reason '.repeat(400), n: 1}", ['Uncaught {"why":"a reason a reason']),
+        ("throw Object.create({get constructor() { throw 1 }}, {n: {value: 1}})", ["Uncaught"]),
     ],
 )
 async def test_the_error_says_what_to_write(make_run: Any, code: str, words: list[str]) -> None:

@@ -6,7 +6,8 @@ use codemode_source::PositionMap;
 use codemode_wire::{Encoder, Failed};
 
 use crate::js::{JSValue, Js, Thrown, is_object, take_exception};
-use crate::{tools, values, vm};
+use crate::values::{self, Refused};
+use crate::{tools, vm};
 
 /// File name of the wrapped script in the engine's own frames.
 pub(crate) const SCRIPT_FILE: &str = "cell-script";
@@ -17,6 +18,8 @@ const MAX_CAUSES: usize = 4;
 const MAX_TEXT: usize = 4000;
 /// Bytes of JSON of an error with its fields; of one that has more they are not told.
 const MAX_FIELDS: u64 = 2000;
+/// Bytes of JSON of a thrown value that is no error; of a longer one they are its beginning.
+const MAX_THROWN: u64 = 2000;
 
 /// The failed turn for an exception that nobody caught.
 pub(crate) fn uncaught(reason: JSValue) -> Failed<'static> {
@@ -64,13 +67,16 @@ fn describe(
     }
     let error = Js::dup(reason);
     let stack = read(&error, "stack").unwrap_or_default();
-    let class = error.get("constructor").ok().and_then(|class| read(&class, "name"));
-    let class = class.unwrap_or_default();
+    let class = error.get("constructor").map(|class| read(&class, "name"));
+    let class = class.unwrap_or_else(|Thrown| {
+        drop_pending();
+        None
+    });
     let mut frames = 0;
     for line in stack.lines() {
         let Some(frame) = Frame::parse(line, map) else { continue };
         // A class's own constructor is where the error was made, not where it was thrown.
-        let made = !class.is_empty() && frame.function == class;
+        let made = class.as_ref().is_some_and(|name| !name.is_empty() && frame.function == *name);
         if location.is_none() && depth == 0 && !made {
             *location = Some((frame.line, frame.column));
         }
@@ -166,15 +172,13 @@ fn headline(reason: JSValue, out: &mut String) {
         return;
     }
     out.push_str("Uncaught ");
-    // SAFETY: reads the tag only.
-    #[allow(unsafe_code)]
-    if unsafe { rquickjs_sys::JS_IsString(reason) } {
-        let text = value.to_text().unwrap_or_default();
-        let _ = write!(out, "{:?}", clip(&text, 2000));
-        return;
-    }
     let mut encoded = Encoder::new();
-    match values::encode(reason, &mut encoded, 2000) {
+    let mut written = values::encode(reason, &mut encoded, MAX_THROWN);
+    if matches!(written, Err(Refused::Budget)) {
+        encoded = Encoder::new();
+        written = values::encode_prefix(reason, &mut encoded, MAX_THROWN);
+    }
+    match written {
         Ok(_) if value.is_undefined() => out.push_str("undefined"),
         Ok(_) => {
             let json = codemode_wire::json::to_json(&encoded.into_bytes());
