@@ -1,126 +1,293 @@
-//! Words of a VM's pages in few bytes: a nibble each that says how many bytes follow.
+//! Words of a VM's pages in few bytes: for each word, which of its bytes are not zero, and those.
 //!
 //! Made for this one kind of data and quick enough to cost less than moving what it saves: most
-//! words are zero, a pointer into the arena or a small number. Reading checks every length.
+//! words are zero, a pointer into the arena or a small number. A page is 64 bytes, one for eight
+//! words, that say which of their masks are not zero; those masks; the bytes of the words that the
+//! masks tell of. Reading checks every length.
+
+#![allow(unsafe_code)]
 
 use crate::arena::{BASE, PAGE, Page};
 
 const WORDS: usize = PAGE / 8;
-const NIBBLES: usize = WORDS / 2;
-/// All bytes of a page, and what is read and written beyond a last word of fewer bytes.
-const ROOM: usize = PAGE + 8;
-/// Nibbles up to 8 are the number of bytes of the word itself. From here to `POINTER + 4`: an
-/// address in the arena, less its upper half.
-const POINTER: usize = 9;
-/// The complement of one byte, of two: small negative numbers and tags.
-const NEGATIVE: usize = 14;
-const UPPER: u64 = (BASE >> 32) as u64;
+const GROUPS: usize = WORDS / 8;
 
-/// Bytes that follow a nibble.
-const LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2, 3, 4, 1, 2];
+/// Eight words, and what is read and written beyond the last of what is kept of them.
+type Group = [u64; 8];
+const MASKS_ROOM: usize = WORDS + 8;
+const BYTES_ROOM: usize = PAGE + 8;
 
-/// Bytes that follow two nibbles.
-const BOTH: [u8; 256] = {
-    let mut both = [0; 256];
-    let mut pair = 0;
-    while pair < 256 {
-        both[pair] = LENGTHS[pair & 15] + LENGTHS[pair >> 4];
-        pair += 1;
-    }
-    both
-};
+/// Gives pointers and small negative numbers as few bytes as they need; zero stays zero. Undone by
+/// [`unfold`].
+#[inline(always)]
+fn fold(word: u64) -> u64 {
+    let word = swap(word);
+    word << 1 ^ ((word as i64) >> 63) as u64
+}
 
-/// What of the next eight bytes belongs to a word, and what they are to be combined with.
-const FORMS: [(u64, u64); 16] = {
-    let mut forms = [(0, 0); 16];
-    let mut nibble = 0;
-    while nibble < 16 {
-        if LENGTHS[nibble] > 0 {
-            forms[nibble].0 = u64::MAX >> (64 - 8 * LENGTHS[nibble] as u32);
+#[inline(always)]
+fn unfold(word: u64) -> u64 {
+    swap(word >> 1 ^ (word & 1).wrapping_neg())
+}
+
+/// Exchanges the addresses of the arena with numbers of more than 16 bits, which are rarer.
+#[inline(always)]
+fn swap(word: u64) -> u64 {
+    let low = word & !(BASE as u64);
+    let swapped = low >> 32 == 0 && low >> 16 != 0;
+    word ^ if swapped { BASE as u64 } else { 0 }
+}
+
+// Addresses differ from their lower halves in one bit, and doubled they still have four bytes.
+const _: () = assert!(BASE.is_power_of_two() && BASE >> 32 != 0 && crate::arena::SIZE < 1 << 31);
+
+/// Which bytes of eight are not zero.
+#[inline(always)]
+fn mask_of(word: u64) -> u8 {
+    const SEVEN: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let tops = ((word & SEVEN) + SEVEN | word) & !SEVEN;
+    // Each top bit goes to its place in the uppermost byte.
+    ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+}
+
+/// For each mask, where each byte comes from: those that are told of to the front, and back. The
+/// bytes beyond are zero.
+const TO_FRONT: [u64; 256] = orders(false);
+const TO_PLACE: [u64; 256] = orders(true);
+
+const fn orders(back: bool) -> [u64; 256] {
+    let mut orders = [0; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        // An index with its top bit set gives zero.
+        let mut order = [0x80; 8];
+        let (mut place, mut front) = (0, 0);
+        while place < 8 {
+            if mask >> place & 1 == 1 {
+                if back {
+                    order[place] = front as u8;
+                } else {
+                    order[front] = place as u8;
+                }
+                front += 1;
+            }
+            place += 1;
         }
-        if nibble >= NEGATIVE {
-            forms[nibble].1 = u64::MAX;
-        } else if nibble >= POINTER {
-            forms[nibble].1 = UPPER << 32;
-        }
-        nibble += 1;
+        orders[mask] = u64::from_le_bytes(order);
+        mask += 1;
     }
-    forms
-};
+    orders
+}
 
-/// Nibble, what its bytes say, and how many they are. Both directions are written so that no jump
-/// depends on the data: it is as good as random, and a jump that was guessed wrong costs more than
-/// the word.
-#[inline]
-fn encode(word: u64) -> (u32, u64, usize) {
-    let pointer = u64::from(word >> 32 == UPPER);
-    let negative = u64::from(!word <= 0xffff);
-    let value = word ^ (pointer * (UPPER << 32)) ^ negative.wrapping_neg();
-    // The complement of zero takes a byte as well.
-    let bytes = (71 - (value | negative).leading_zeros()) / 8;
-    let form = pointer as u32 * POINTER as u32 + negative as u32 * (NEGATIVE - 1) as u32;
-    (form + bytes, value, bytes as usize)
+/// The bytes of `word` in `order`; zero where it names none.
+#[inline(always)]
+fn reorder(word: u64, order: u64) -> u64 {
+    let (word, order) = (word.to_le_bytes(), order.to_le_bytes());
+    u64::from_le_bytes(order.map(|from| word[from as usize & 7] & (from >> 7).wrapping_sub(1)))
+}
+
+/// The same by what most processors of this kind have.
+#[cfg(target_arch = "x86_64")]
+mod quick {
+    use std::arch::x86_64::{
+        _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_shuffle_epi8, _mm256_cmpeq_epi8,
+        _mm256_movemask_epi8, _mm256_set_epi64x, _mm256_setzero_si256,
+    };
+
+    use super::{Group, Page};
+
+    /// Whether it may be called.
+    pub(super) fn is_there() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn reorder(word: u64, order: u64) -> u64 {
+        let [word, order] = [word, order].map(|one| _mm_cvtsi64_si128(one as i64));
+        _mm_cvtsi128_si64(_mm_shuffle_epi8(word, order)) as u64
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn masks_of(words: &Group) -> u64 {
+        let [a, b, c, d, e, f, g, h] = words.map(|word| word as i64);
+        let [low, high] = [_mm256_set_epi64x(d, c, b, a), _mm256_set_epi64x(h, g, f, e)]
+            .map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_setzero_si256())));
+        !(u64::from(high as u32) << 32 | u64::from(low as u32))
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn pack(packer: &mut super::Packer, page: &Page, out: &mut Vec<u8>) {
+        packer.pack_by(page, out, |words| masks_of(words), |word, order| reorder(word, order));
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn skip(packed: &[u8]) -> Option<&[u8]> {
+        super::skip_by(packed)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn unpack<'a>(packed: &'a [u8], page: &mut Page) -> Option<&'a [u8]> {
+        super::unpack_by(packed, page, |word, order| reorder(word, order))
+    }
 }
 
 /// Makes pages into bytes, one after the other.
 pub(crate) struct Packer {
-    nibbles: [u8; NIBBLES],
-    bytes: [u8; ROOM],
+    masks: [u8; MASKS_ROOM],
+    bytes: [u8; BYTES_ROOM],
+    #[cfg(target_arch = "x86_64")]
+    quick: bool,
 }
 
 impl Packer {
     pub(crate) fn new() -> Self {
-        Self { nibbles: [0; NIBBLES], bytes: [0; ROOM] }
+        Self {
+            masks: [0; MASKS_ROOM],
+            bytes: [0; BYTES_ROOM],
+            #[cfg(target_arch = "x86_64")]
+            quick: quick::is_there(),
+        }
     }
 
     /// Appends `page`.
     pub(crate) fn pack(&mut self, page: &Page, out: &mut Vec<u8>) {
-        let mut at = 0;
-        let nibbles = self.nibbles.as_chunks_mut::<4>().0;
-        for (nibbles, words) in nibbles.iter_mut().zip(page.as_chunks::<8>().0) {
-            let mut eight = 0;
-            if words.iter().fold(0, |all, word| all | word) != 0 {
-                for (n, word) in words.iter().enumerate() {
-                    let (nibble, value, len) = encode(*word);
-                    eight |= nibble << (4 * n);
-                    // Never past the page; said so that it need not be checked.
-                    let start = at % PAGE;
-                    self.bytes[start..start + 8].copy_from_slice(&value.to_le_bytes());
-                    at += len;
-                }
-            }
-            *nibbles = eight.to_le_bytes();
+        #[cfg(target_arch = "x86_64")]
+        if self.quick {
+            // SAFETY: the processor has what it needs.
+            return unsafe { quick::pack(self, page, out) };
         }
-        out.extend_from_slice(&self.nibbles);
+        let masks_of = |words: &Group| u64::from_le_bytes(words.map(mask_of));
+        self.pack_by(page, out, masks_of, reorder);
+    }
+
+    #[inline(always)]
+    fn pack_by(
+        &mut self,
+        page: &Page,
+        out: &mut Vec<u8>,
+        masks_of: impl Fn(&Group) -> u64,
+        reorder: impl Fn(u64, u64) -> u64,
+    ) {
+        let mut groups = [0; GROUPS];
+        let (mut masks_len, mut at) = (0, 0);
+        for (group, words) in groups.iter_mut().zip(page.as_chunks::<8>().0) {
+            let words = words.map(fold);
+            let masks = masks_of(&words);
+            if masks == 0 {
+                continue;
+            }
+            // Never past the page; said so that it need not be checked.
+            for (word, mask) in words.into_iter().zip(masks.to_le_bytes()) {
+                put(&mut self.bytes, at % PAGE, reorder(word, TO_FRONT[mask as usize]));
+                at += mask.count_ones() as usize;
+            }
+            *group = mask_of(masks);
+            put(&mut self.masks, masks_len % WORDS, reorder(masks, TO_FRONT[*group as usize]));
+            masks_len += group.count_ones() as usize;
+        }
+        out.extend_from_slice(&groups);
+        out.extend_from_slice(&self.masks[..masks_len]);
         out.extend_from_slice(&self.bytes[..at]);
     }
 }
 
+#[inline(always)]
+fn put(bytes: &mut [u8], at: usize, word: u64) {
+    bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+}
+
+#[inline(always)]
+fn get(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+#[inline(always)]
+fn ones(masks: &[u8]) -> usize {
+    let (eights, rest) = masks.as_chunks();
+    let eights = eights.iter().map(|eight| u64::from_le_bytes(*eight).count_ones());
+    eights.chain(rest.iter().map(|mask| mask.count_ones())).sum::<u32>() as usize
+}
+
+/// The page at the start of `packed`: its groups, its masks, and its bytes with what is behind
+/// them; none if it is cut off.
+#[inline(always)]
+fn parts(packed: &[u8]) -> Option<(&[u8; GROUPS], &[u8], &[u8])> {
+    let (groups, rest) = packed.split_first_chunk()?;
+    let (masks, bytes) = rest.split_at_checked(ones(groups))?;
+    (ones(masks) <= bytes.len()).then_some((groups, masks, bytes))
+}
+
 /// What is behind the page at the start of `packed`; none if it is cut off.
 pub(crate) fn skip(packed: &[u8]) -> Option<&[u8]> {
-    let (nibbles, rest) = packed.split_at_checked(NIBBLES)?;
-    rest.get(nibbles.iter().map(|pair| BOTH[*pair as usize] as usize).sum()..)
+    #[cfg(target_arch = "x86_64")]
+    if quick::is_there() {
+        // SAFETY: the processor has what it needs.
+        return unsafe { quick::skip(packed) };
+    }
+    skip_by(packed)
+}
+
+#[inline(always)]
+fn skip_by(packed: &[u8]) -> Option<&[u8]> {
+    let (_, masks, bytes) = parts(packed)?;
+    bytes.get(ones(masks)..)
 }
 
 /// Reads a page from the start of `packed` and gives what is behind it; none if it is cut off.
 pub(crate) fn unpack<'a>(packed: &'a [u8], page: &mut Page) -> Option<&'a [u8]> {
-    let (nibbles, rest) = packed.split_at_checked(NIBBLES)?;
-    let mut padded = [0; ROOM];
-    let bytes = rest.first_chunk().unwrap_or_else(|| {
-        padded[..rest.len()].copy_from_slice(rest);
-        &padded
-    });
-    let mut at = 0;
-    for (words, pair) in page.chunks_exact_mut(2).zip(nibbles) {
-        for (word, nibble) in words.iter_mut().zip([pair & 15, pair >> 4]) {
-            let (mask, with) = FORMS[nibble as usize];
-            let start = at % PAGE;
-            let eight = bytes[start..start + 8].try_into().expect("eight bytes");
-            *word = (u64::from_le_bytes(eight) & mask) ^ with;
-            at += LENGTHS[nibble as usize] as usize;
+    #[cfg(target_arch = "x86_64")]
+    if quick::is_there() {
+        // SAFETY: the processor has what it needs.
+        return unsafe { quick::unpack(packed, page) };
+    }
+    unpack_by(packed, page, reorder)
+}
+
+#[inline(always)]
+fn unpack_by<'a>(
+    packed: &'a [u8],
+    page: &mut Page,
+    reorder: impl Fn(u64, u64) -> u64,
+) -> Option<&'a [u8]> {
+    let (groups, masks, rest) = parts(packed)?;
+    let (masks_padded, bytes_padded);
+    let masks: &[u8; MASKS_ROOM] = match packed[GROUPS..].first_chunk() {
+        Some(masks) => masks,
+        None => {
+            masks_padded = padded(masks);
+            &masks_padded
+        }
+    };
+    let bytes: &[u8; BYTES_ROOM] = match rest.first_chunk() {
+        Some(bytes) => bytes,
+        None => {
+            bytes_padded = padded(rest);
+            &bytes_padded
+        }
+    };
+    let (mut masks_at, mut at) = (0, 0);
+    for (words, group) in page.as_chunks_mut::<8>().0.iter_mut().zip(groups) {
+        if *group == 0 {
+            *words = [0; 8];
+            continue;
+        }
+        let eight = reorder(get(masks, masks_at % WORDS), TO_PLACE[*group as usize]);
+        masks_at += group.count_ones() as usize;
+        for (word, mask) in words.iter_mut().zip(eight.to_le_bytes()) {
+            *word = reorder(get(bytes, at % PAGE), TO_PLACE[mask as usize]);
+            at += mask.count_ones() as usize;
+        }
+        for word in words {
+            *word = unfold(*word);
         }
     }
     rest.get(at..)
+}
+
+fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    padded
 }
 
 #[cfg(test)]
@@ -141,22 +308,41 @@ mod tests {
         })
     }
 
+    fn packed(page: &Page) -> Vec<u8> {
+        let mut packed = Vec::new();
+        Packer::new().pack(page, &mut packed);
+        let mut portable = Packer::new();
+        let mut same = Vec::new();
+        let masks_of = |words: &Group| u64::from_le_bytes(words.map(mask_of));
+        portable.pack_by(page, &mut same, masks_of, reorder);
+        assert_eq!(packed, same);
+        packed
+    }
+
+    fn unpacked<'a>(packed: &'a [u8], page: &mut Page) -> Option<&'a [u8]> {
+        let rest = unpack(packed, page);
+        let mut same = [2; WORDS];
+        assert_eq!(unpack_by(packed, &mut same, reorder), rest);
+        assert!(rest.is_none() || same == *page);
+        assert_eq!(skip(packed), rest);
+        rest
+    }
+
     #[test]
     fn pages_come_back_and_nothing_is_read_past_the_end() {
-        for seed in 0..500 {
-            let page = some_page(seed);
-            let mut packed = Vec::new();
-            Packer::new().pack(&page, &mut packed);
+        let full = [0x8123_4567_89ab_cdef; WORDS];
+        for page in (0..500).map(some_page).chain([[0; WORDS], full]) {
+            let mut packed = packed(&page);
             let mut back = [1; WORDS];
-            assert_eq!(unpack(&packed, &mut back), Some(&[][..]));
+            assert_eq!(unpacked(&packed, &mut back), Some(&[][..]));
             assert_eq!(back, page);
+            let whole = packed.len();
             packed.extend_from_slice(b"more");
-            assert_eq!(unpack(&packed, &mut back), Some(&b"more"[..]));
-            assert_eq!(skip(&packed), Some(&b"more"[..]));
-            let whole = packed.len() - 4;
-            for cut in [0, 1, NIBBLES - 1, NIBBLES, whole / 2, whole - 1] {
-                assert_eq!(unpack(&packed[..cut], &mut back), None, "{cut} of {whole}");
-                assert_eq!(skip(&packed[..cut]), None, "{cut} of {whole}");
+            assert_eq!(unpacked(&packed, &mut back), Some(&b"more"[..]));
+            for cut in [0, 1, GROUPS - 1, GROUPS, whole / 2, whole - 1] {
+                if cut < whole {
+                    assert_eq!(unpacked(&packed[..cut], &mut back), None, "{cut} of {whole}");
+                }
             }
         }
     }
@@ -164,29 +350,27 @@ mod tests {
     #[test]
     fn words_at_the_borders_of_every_form() {
         let mut page: Page = [0; WORDS];
-        let upper = UPPER << 32;
-        let words = [
-            0,
-            1,
-            0xff,
-            0x100,
-            u64::MAX,
-            !0xff,
-            !0x100,
-            !0xffff,
-            !0x1_0000,
-            upper,
-            upper | 1,
-            upper | 0xffff_ffff,
-            upper - 1,
-            upper + (1 << 32),
-            1 << 63,
-        ];
+        let base = BASE as u64;
+        let mut words = vec![base, base | 1, base | 0xffff, base | 0x1_0000, base | 0xffff_ffff];
+        words.extend([base - 1, base + (1 << 32), base << 1, !base]);
+        for bits in 0..64 {
+            let power = 1u64 << bits;
+            words.extend([power, power - 1, power + 1, !power, power.wrapping_neg()]);
+        }
         page[..words.len()].copy_from_slice(&words);
-        let mut packed = Vec::new();
-        Packer::new().pack(&page, &mut packed);
         let mut back = [1; WORDS];
-        assert_eq!(unpack(&packed, &mut back), Some(&[][..]));
+        assert_eq!(unpacked(&packed(&page), &mut back), Some(&[][..]));
         assert_eq!(back, page);
+    }
+
+    #[test]
+    fn what_is_frequent_is_short() {
+        let one = |word: u64| {
+            let mut page: Page = [0; WORDS];
+            page[7] = word;
+            packed(&page).len() - GROUPS - 1
+        };
+        assert_eq!([1, 127, u64::MAX, !127].map(one), [1; 4]);
+        assert_eq!([BASE as u64 + 0x12_3450, BASE as u64 + 0x4fff_fff0].map(one), [3, 4]);
     }
 }

@@ -15,7 +15,7 @@ use crate::pack;
 use crate::single::SingleThread;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"codemode");
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 const HEAD: usize = 9 * 8;
 /// LZ4 takes longer than everything else together: a body of more bytes than this is only
 /// compressed if a sample of so many bytes at least halves.
