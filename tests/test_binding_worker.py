@@ -552,6 +552,36 @@ def test_a_large_frame_arrives_while_it_is_written(stage: Stage) -> None:
     assert turn.bytes == data
 
 
+@pytest.mark.req("snp.1")
+def test_an_image_comes_in_parts_that_are_cut_anywhere(stage: Stage) -> None:
+    worker, peer = stage.worker()
+    parts = [b"", b"one", bytes(300_000), b"x" * 70_000]
+    data = b"".join(map(frames.image_part, parts)) + frames.image(b"end", 9) + frames.fetch(1, "a")
+    for cut in (0, 3, 4, 5, 9, 12, 17, 100_000, 300_020, 370_030, len(data) - 8):
+        got = []
+        for piece in (data[:cut], data[cut:]):
+            writer = threading.Thread(target=peer.sendall, args=(piece,))
+            writer.start()
+            while writer.is_alive() or len(got) < 2 * (piece == data[cut:]):
+                if (turn := worker.recv()) is not None:
+                    got.append(turn)
+            writer.join()
+        image, question = got
+        assert isinstance(image, _engine.Image)
+        assert (image.bytes, image.uncompressed) == (b"".join(parts) + b"end", 9)
+        assert isinstance(question, _engine.Fetch)
+
+
+def test_an_image_that_was_begun_may_fail(stage: Stage) -> None:
+    worker, peer = stage.worker()
+    peer.send(frames.image_part(b"x") + frames.failed("snapshot_limit_exceeded", "snapshot", "m"))
+    assert isinstance(next_turn(worker), _engine.Failed)
+    peer.send(frames.image(b"whole", 1))
+    image = next_turn(worker)
+    assert isinstance(image, _engine.Image)
+    assert image.bytes == b"whole"
+
+
 # --- a worker that means harm
 
 
@@ -614,6 +644,9 @@ HOSTILE_FRAMES = {
     "integer of a million digits": frames.frame(
         0x82, frames.blob(b"\4" + frames.blob("9" * 1_000_000)) + bytes(9)
     ),
+    "image that does not end": frames.image_part(b"x") + frames.fetch(1, ""),
+    "parts over the limit": frames.image_part(bytes(1 << 20)) * 65,
+    "parts of nothing": frames.image_part(b"") * (1 << 20),
     "nested without end": frames.frame(0x82, frames.blob(b"\7\1\0\0\0" * 100_000) + bytes(9)),
 }
 

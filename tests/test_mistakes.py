@@ -38,6 +38,14 @@ async def test_the_error_says_what_to_write(make_run: Any, code: str, words: lis
     assert all(word in result.error for word in words), result.error
 
 
+@pytest.mark.req("cat.4")
+@pytest.mark.parametrize("name", ["y", "", "日", "ab"])
+async def test_an_unknown_name_beside_names_of_one_letter(make_run: Any, name: str) -> None:
+    tools = [Tool(name=one, execute=lambda given, _: given) for one in ("x", "é")]
+    result = await make_run(tools).exec({"code": f"return await tools['{name}']({{}})"})
+    assert f"there is no tools.{name}" in result.error
+
+
 @pytest.mark.req("gst.5")
 async def test_the_fields_of_an_error_are_told(make_run: Any) -> None:
     fields = "{status: 404, body: {a: 1}, cause: new Error('deep')}"

@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use codemode_engine as engine;
+use codemode_wire::frame::IMAGE_PART_HEAD;
 use codemode_wire::{FromWorker, Leg, Start};
 
-/// Bytes of an image's head that say whether it is one of this process: the same in all of them.
-const SAME: usize = 5 * 8;
-/// The whole head: the counts and the checksum follow.
-const HEAD: usize = 9 * 8;
+/// Bytes of an image's head, which says whether it is one of this process.
+const HEAD: usize = 5 * 8;
+/// Counts and checksum.
+const FOOT: usize = 3 * 8;
 
 static TEMPLATE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     engine::build_template(0, 0..0).expect("a template");
@@ -38,30 +39,34 @@ pub fn suspended(code: &str) -> Vec<u8> {
     };
     let turn = engine::start(&start, |_| vec![7, 0, 0, 0, 0]);
     assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
-    match engine::suspend() {
-        FromWorker::Image { bytes, .. } => bytes.into_owned(),
+    let mut image = Vec::new();
+    match engine::suspend(&mut |part| image.extend_from_slice(&part[IMAGE_PART_HEAD..])) {
+        FromWorker::Image { bytes, .. } => [image, bytes.into_owned()].concat(),
         other => panic!("no image: {other:?}"),
     }
 }
 
-/// An image of this process with these counts (pages, bytes of tables, bytes before compression)
-/// and a checksum that fits.
-pub fn image(counts: [u64; 3], packed: &[u8]) -> Vec<u8> {
-    let mut image = TEMPLATE[..SAME].to_vec();
-    for word in [counts[0], counts[1], counts[2], xxhash_rust::xxh3::xxh3_64(packed)] {
-        image.extend_from_slice(&word.to_le_bytes());
-    }
-    image.extend_from_slice(packed);
-    image
+/// An image of this process with these counts (pages, bytes of tables), these chunks, and a checksum
+/// that fits.
+pub fn image(counts: [u64; 2], chunks: &[u8]) -> Vec<u8> {
+    let [count, tables] = counts.map(u64::to_le_bytes);
+    let sum = xxhash_rust::xxh3::xxh3_64(chunks).to_le_bytes();
+    [&TEMPLATE[..HEAD], chunks, &count, &tables, &sum].concat()
+}
+
+/// One chunk that is so long without LZ4.
+pub fn chunk(len: usize, packed: &[u8]) -> Vec<u8> {
+    let lens = len as u64 | (packed.len() as u64) << 32;
+    [&lens.to_le_bytes(), packed].concat()
 }
 
 /// What of an image [`image`] is made from.
-pub fn parts(image: &[u8]) -> ([u64; 3], &[u8]) {
+pub fn parts(image: &[u8]) -> ([u64; 2], &[u8]) {
+    let foot = image.len() - FOOT;
     let word = |at: usize| {
-        let bytes = image[SAME + at * 8..][..8].try_into().expect("eight bytes");
-        u64::from_le_bytes(bytes)
+        u64::from_le_bytes(image[foot + at * 8..][..8].try_into().expect("eight bytes"))
     };
-    ([word(0), word(1), word(2)], &image[HEAD..])
+    ([word(0), word(1)], &image[HEAD..foot])
 }
 
 /// Does it, and panics if that took more than a second of the processor. The fuzzer's own limit is one of

@@ -79,6 +79,10 @@ def image(data: bytes, uncompressed: int) -> bytes:
     return frame(0x84, varint(uncompressed) + blob(data))
 
 
+def image_part(data: bytes) -> bytes:
+    return frame(0x86, data)
+
+
 def fetch(kind: int, argument: str) -> bytes:
     return frame(0x85, bytes([kind]) + blob(argument))
 

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 import xxhash
 
 PAGE = 4096
-# Magic, format, build, template, size of the arena; counts and checksum follow.
-_SAME = 40
-_HEAD = 72
+# Magic, format, build, template, size of the arena.
+_HEAD = 40
+# Pages, bytes of tables, checksum.
+_FOOT = 24
+_BASE = 1 << 40
 
 
 @dataclass(frozen=True)
 class Parts:
-    """An image, taken apart.
+    """An image of one chunk, taken apart.
 
     Attributes:
-        same: The part of the head that all images of one template have.
+        same: The head, which all images of one template have.
         numbers: Of the pages.
         tables: What the worker keeps beside the VM.
         pages: Contents, combined by xor with the template where that has the page.
@@ -29,12 +31,16 @@ class Parts:
     tables: bytes
     pages: bytes
 
+    def chunk(self) -> bytes:
+        """What is packed, before LZ4."""
+        numbers = struct.pack(f"<{len(self.numbers)}I", *self.numbers)
+        return pack(self.pages) + numbers + self.tables
+
     def image(self, counts: tuple[int, int, int] | None = None) -> bytes:
         """The image, with a checksum that fits; perhaps with false counts."""
-        raw = struct.pack(f"<{len(self.numbers)}I", *self.numbers) + self.tables + self.pages
-        return seal(
-            self.same, counts or (len(self.numbers), len(self.tables), len(raw)), literal(raw)
-        )
+        raw = self.chunk()
+        right = (len(self.numbers), len(self.tables), len(raw))
+        return seal(self.same, counts or right, literal(raw))
 
     def with_byte(self, part: str, at: int, value: int) -> Parts:
         """One byte of `tables` or `pages` combined by xor with `value`."""
@@ -44,21 +50,83 @@ class Parts:
 
 
 def seal(same: bytes, counts: tuple[int, int, int], packed: bytes) -> bytes:
-    """Head and body: pages, bytes of tables, bytes before compression, and what was compressed."""
-    words = [count % (1 << 64) for count in counts]
-    return same + struct.pack("<4Q", *words, xxhash.xxh3_64_intdigest(packed)) + packed
+    """An image of counts (pages, bytes of tables, bytes of the chunk before LZ4) and that chunk."""
+    pages, tables, raw = (count % (1 << 64) for count in counts)
+    chunk = struct.pack("<2I", raw % (1 << 32), len(packed)) + packed
+    return same + chunk + struct.pack("<3Q", pages, tables, xxhash.xxh3_64_intdigest(chunk))
 
 
 def parts(image: bytes) -> Parts:
     """Takes an image apart."""
-    count, tables, raw_len, checksum = struct.unpack_from("<4Q", image, _SAME)
-    packed = image[_HEAD:]
-    assert checksum == xxhash.xxh3_64_intdigest(packed)
-    raw = unpack(packed)
+    count, tables, checksum = struct.unpack("<3Q", image[-_FOOT:])
+    chunk = image[_HEAD:-_FOOT]
+    assert checksum == xxhash.xxh3_64_intdigest(chunk)
+    raw_len, kept = struct.unpack_from("<2I", chunk)
+    assert kept == len(chunk) - 8
+    raw = chunk[8:] if raw_len == kept else unpack(chunk[8:])
     assert len(raw) == raw_len
-    at = count * 4
-    numbers = struct.unpack_from(f"<{count}I", raw)
-    return Parts(image[:_SAME], numbers, raw[at : at + tables], raw[at + tables :])
+    tables_at = len(raw) - tables
+    numbers_at = tables_at - 4 * count
+    numbers = struct.unpack_from(f"<{count}I", raw, numbers_at)
+    pages = unpack_pages(raw[:numbers_at])
+    assert len(pages) == count * PAGE
+    return Parts(image[:_HEAD], numbers, raw[tables_at:], pages)
+
+
+def _swap(word: int) -> int:
+    low = word & ~_BASE
+    return word ^ _BASE if 1 << 16 <= low < 1 << 32 else word
+
+
+def _fold(word: int) -> int:
+    word = _swap(word)
+    return (word << 1 ^ -(word >> 63)) % (1 << 64)
+
+
+def _unfold(word: int) -> int:
+    return _swap(word >> 1 ^ -(word & 1) % (1 << 64))
+
+
+def _mask(data: bytes) -> int:
+    return sum(1 << at for at, byte in enumerate(data) if byte)
+
+
+def _dense(data: bytes) -> bytes:
+    return bytes(byte for byte in data if byte)
+
+
+def pack(pages: bytes) -> bytes:
+    """Pages as an image has them."""
+    out = bytearray()
+    for start in range(0, len(pages), PAGE):
+        words = struct.unpack_from("<512Q", pages, start)
+        folded = [struct.pack("<Q", _fold(word)) for word in words]
+        masks = [bytes(map(_mask, folded[at : at + 8])) for at in range(0, 512, 8)]
+        out += bytes(map(_mask, masks)) + b"".join(map(_dense, masks + folded))
+    return bytes(out)
+
+
+def unpack_pages(packed: bytes) -> bytes:
+    """Pages of what an image has."""
+    out = bytearray()
+    at = 0
+
+    def spread(mask: int) -> bytes:
+        nonlocal at
+        data = bytearray(8)
+        for place in range(8):
+            if mask >> place & 1:
+                data[place] = packed[at]
+                at += 1
+        return bytes(data)
+
+    while at < len(packed):
+        groups = packed[at : at + 64]
+        at += 64
+        masks = b"".join(map(spread, groups))
+        for word in map(spread, masks):
+            out += struct.pack("<Q", _unfold(int.from_bytes(word, "little")))
+    return bytes(out)
 
 
 def literal(raw: bytes) -> bytes:

@@ -136,6 +136,7 @@ INVENTED = st.one_of(
     _body(0x82, _BLOBS, _OUTPUT, _WARNINGS, _NUMBER, _FLAG),
     _body(0x83, _FAILURE, _TEXTS, _OPTION, _OUTPUT, _WARNINGS),
     _body(0x84, _NUMBER, st.one_of(_BYTES.map(frames.blob), _BLOBS)),
+    _body(0x86, _BYTES),
     _body(0x85, st.integers(0, 7).map(lambda kind: bytes([kind])), _TEXTS),
     st.builds(frames.frame, st.integers(0, 255), _BYTES),
     st.builds(lambda length, rest: struct.pack("<I", length) + rest, _U32, _BYTES),

@@ -290,25 +290,25 @@ def damages(image: bytes) -> Iterator[tuple[str, bytes]]:
     chance = random.Random(11)
     yield "not an image", b""
     yield "not an image", b"not an image"
-    yield "not an image", image[:50]
+    yield "not an image", image[:39]
     yield "not an image", bytes(len(image))
     yield "not an image", chance.randbytes(len(image))
     for word, text in ((1, "format"), (2, "build"), (3, "template"), (4, "template")):
         at = word * 8
         yield text, image[:at] + bytes([image[at] ^ 1]) + image[at + 1 :]
-    for word in (5, 6, 7, 8):
+    # Lengths of the chunk, counts, checksum.
+    for at in (40, len(image) - 24, len(image) - 16, len(image) - 8):
         for value in (0, 1, 1 << 31, (1 << 64) - 1):
-            at = word * 8
             changed = image[:at] + value.to_bytes(8, "little") + image[at + 8 :]
             if changed != image:
                 yield "damaged", changed
     for _ in range(30):
-        at = chance.randrange(72, len(image))
+        at = chance.randrange(40, len(image))
         yield (
             "damaged",
             image[:at] + bytes([image[at] ^ 1 << chance.randrange(8)]) + image[at + 1 :],
         )
-    for size in (72, 73, len(image) // 2, len(image) - 1):
+    for size in (40, 41, 64, 72, len(image) // 2, len(image) - 1):
         yield "damaged", image[:size]
     yield "damaged", image + b"\0"
     yield "damaged", image + image

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.fakes.images import PAGE, Parts, literal, parts, seal
+from tests.fakes.images import PAGE, Parts, literal, pack, parts, seal
 from tests.hostile.harness import PROBE, PROBE_VALUE, resident
 from tests.hostile.live import descriptors, until
 
@@ -83,12 +83,13 @@ async def _resume(run: CodeModeRun, image: bytes, code: str = PROGRAM) -> tuple[
 def _forged(p: Parts, chance: random.Random) -> Iterator[tuple[str, bytes]]:
     """Images whose checksum fits; those named `damaged` cannot be taken for one."""
     count, tables = len(p.numbers), len(p.tables)
-    raw = count * 4 + tables + len(p.pages)
+    raw = len(p.chunk())
+    page = len(pack(p.pages[:PAGE]))
     for counts in (
         *((count + 1, tables, raw), (count, tables + 1, raw), (count, tables, raw + 1)),
-        *((0, 0, 0), (1 << 63, tables, raw), (count, 1 << 63, raw), (count, tables, 1 << 63)),
+        *((0, 0, 0), (1 << 63, tables, raw), (count, 1 << 63, raw), (count, tables, 1 << 31)),
         # As much as an arena holds, of next to nothing.
-        *((0, 1280 << 20, 1280 << 20), (300_000, 0, 300_000 * (PAGE + 4))),
+        *((0, 1280 << 20, 1280 << 20), (300_000, 0, 300_000 * (page + 4))),
     ):
         yield "damaged", p.image(counts)
     yield "damaged", replace(p, numbers=(*p.numbers[:-1], (1280 << 20) // PAGE)).image()

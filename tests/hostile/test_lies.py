@@ -252,6 +252,9 @@ LARGE: dict[str, Callable[[], list[Lie]]] = {
     ],
     "long warnings": lambda: [Lie(0, "instead", frames.finished(1, [], ["x" * 1000] * 20_000))],
     "a large image": lambda: [Lie(2, "instead", frames.image(bytes(20_000_000), 1))],
+    "an image of large parts": lambda: [Lie(2, "flood", frames.image_part(bytes(MIB)))],
+    "an image of empty parts": lambda: [Lie(2, "flood", frames.image_part(b"") * 10_000)],
+    "parts of an image instead of a turn": lambda: [Lie(0, "flood", frames.image_part(b"x"))],
     "output without end": lambda: [
         Lie(0, "flood", frames.suspended([], [{"type": "text", "text": "x" * MIB}], timer_ms=0))
     ],

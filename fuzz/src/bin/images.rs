@@ -2,7 +2,7 @@
 #![no_main]
 
 use codemode_engine::inspect;
-use codemode_fuzz::{image, prepare_engine, promptly};
+use codemode_fuzz::{chunk, image, prepare_engine, promptly};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(init: prepare_engine(), |data: &[u8]| promptly(|| {
@@ -10,18 +10,18 @@ fuzz_target!(init: prepare_engine(), |data: &[u8]| promptly(|| {
     match kind % 3 {
         // All of it.
         0 => _ = inspect(rest),
-        // Everything after the checksum.
+        // Everything but the head and the checksum.
         1 => {
-            let Some((counts, packed)) = rest.split_at_checked(24) else { return };
+            let Some((counts, chunks)) = rest.split_at_checked(16) else { return };
             let word = |at: usize| {
                 u64::from_le_bytes(counts[at * 8..][..8].try_into().expect("eight bytes"))
             };
-            let _ = inspect(&image([word(0), word(1), word(2)], packed));
+            let _ = inspect(&image([word(0), word(1)], chunks));
         }
         // The tables of the cell.
         _ => {
-            let len = rest.len() as u64;
-            let _ = inspect(&image([0, len, len], &lz4_flex::block::compress(rest)));
+            let packed = chunk(rest.len(), &lz4_flex::block::compress(rest));
+            let _ = inspect(&image([0, rest.len() as u64], &packed));
         }
     }
 }));

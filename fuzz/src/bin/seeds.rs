@@ -65,6 +65,7 @@ fn frames(to: &Path) -> std::io::Result<()> {
             warnings,
             ..Failed::default()
         }),
+        FromWorker::ImagePart(vec![7; 9].into()),
         FromWorker::Image { bytes: vec![7; 9].into(), uncompressed: 4096 },
         FromWorker::Fetch(Fetch { kind: FetchKind::ApiRead, argument: "a".into() }),
     ];
@@ -89,13 +90,14 @@ fn images(to: &Path) -> std::io::Result<()> {
     {
         let image = suspended(code);
         write(to, &format!("whole{at}"), &[&[0], &image[..]].concat())?;
-        let (counts, packed) = parts(&image);
+        let (counts, chunks) = parts(&image);
         let mut body = vec![1];
         counts.iter().for_each(|word| body.extend(word.to_le_bytes()));
-        body.extend(packed);
+        body.extend(chunks);
         write(to, &format!("packed{at}"), &body)?;
-        let raw = lz4_flex::block::decompress(packed, counts[2] as usize).expect("own image");
-        let tables = &raw[counts[0] as usize * 4..][..counts[1] as usize];
+        let len = u32::from_le_bytes(chunks[..4].try_into().expect("four bytes"));
+        let raw = lz4_flex::block::decompress(&chunks[8..], len as usize).expect("own image");
+        let tables = &raw[raw.len() - counts[1] as usize..];
         write(to, &format!("tables{at}"), &[&[2], tables].concat())?;
     }
     Ok(())

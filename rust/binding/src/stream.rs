@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use codemode_wire::WireError;
-use codemode_wire::frame::frame_len;
+use codemode_wire::frame::{IMAGE_PART, IMAGE_PART_HEAD, frame_len};
 use pyo3::pybacked::PyBackedBytes;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
@@ -12,8 +12,11 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 /// Smallest read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Most that one call reads, in bytes: the event loop has other work as well.
-const PER_CALL: usize = 4 << 20;
+/// Most that is to be read at a time, in bytes: the event loop has other work as well.
+pub(crate) const PER_CALL: usize = 512 << 10;
+
+/// What a part of an image is taken to need besides its bytes.
+const PART_COST: usize = 64;
 
 /// A part of a frame, of this process or of Python's.
 #[derive(Debug)]
@@ -50,6 +53,9 @@ pub(crate) struct Stream {
     inbox: Vec<u8>,
     /// Start of what was not taken yet.
     taken: usize,
+    /// Lengths of the frames from there on that are parts of an image, and their sum.
+    parts: Vec<usize>,
+    kept: usize,
     outbox: VecDeque<Piece>,
     /// Bytes of the first of `outbox` that are written.
     written: usize,
@@ -58,7 +64,15 @@ pub(crate) struct Stream {
 impl Stream {
     /// `socket` must be non-blocking.
     pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket, inbox: Vec::new(), taken: 0, outbox: VecDeque::new(), written: 0 }
+        Self {
+            socket,
+            inbox: Vec::new(),
+            taken: 0,
+            parts: Vec::new(),
+            kept: 0,
+            outbox: VecDeque::new(),
+            written: 0,
+        }
     }
 
     /// The descriptor, for an event loop.
@@ -104,44 +118,55 @@ impl Stream {
         Ok(true)
     }
 
-    /// Takes the next frame if it is here.
+    /// Takes the next frame if it is here, and with the end of an image its other parts.
     pub(crate) fn recv(&mut self, max_frame: usize) -> Result<Incoming, RecvError> {
-        let mut read = 0;
+        let mut room = PER_CALL;
         loop {
-            let wanted = match frame_len(&self.inbox[self.taken..], max_frame)? {
-                Some(len) if len <= self.inbox.len() - self.taken => {
-                    return Ok(Incoming::Frame(self.take(len)));
+            let here = &self.inbox[self.taken + self.kept..];
+            let wanted = match frame_len(here, max_frame)? {
+                Some(len) if len <= here.len() && here[4] == IMAGE_PART => {
+                    self.keep(len, max_frame)?;
+                    continue;
                 }
-                Some(len) => len - (self.inbox.len() - self.taken),
+                Some(len) if len <= here.len() => return Ok(Incoming::Frame(self.take(len))),
+                Some(len) => len - here.len(),
                 None => CHUNK,
             };
-            if read >= PER_CALL {
+            if room == 0 {
                 return Ok(Incoming::Incomplete);
             }
             match self.fill(wanted)? {
                 Some(0) => return Ok(Incoming::End),
-                Some(n) => read += n,
+                Some(n) => room = room.saturating_sub(n),
                 None => return Ok(Incoming::Incomplete),
             }
         }
     }
 
-    /// A small frame is copied; the buffer of a large one goes with it.
+    /// Keeps the next frame, a part of an image, which in all is no larger than a frame may be.
+    fn keep(&mut self, len: usize, max: usize) -> Result<(), WireError> {
+        self.kept += len;
+        self.parts.push(len);
+        let len = self.kept + self.parts.len() * PART_COST;
+        if len > max { Err(WireError::TooLarge { len, max }) } else { Ok(()) }
+    }
+
+    /// A small frame is copied; the buffer of a large one, and of parts, goes with it.
     fn take(&mut self, len: usize) -> Bytes {
-        let start = self.taken + 4;
-        let end = self.taken + len;
-        self.taken = end;
+        let parts = std::mem::take(&mut self.parts);
+        let first = std::mem::take(&mut self.taken);
+        let start = first + std::mem::take(&mut self.kept);
+        let end = start + len;
         let all = end == self.inbox.len();
-        if all && self.inbox.capacity() > 4 * CHUNK {
-            self.taken = 0;
-            return Bytes { buffer: std::mem::take(&mut self.inbox), start };
+        if parts.is_empty() && !(all && self.inbox.capacity() > 4 * CHUNK) {
+            let buffer = self.inbox[start + 4..end].to_vec();
+            self.taken = if all { 0 } else { end };
+            self.inbox.truncate(if all { 0 } else { self.inbox.len() });
+            return Bytes { buffer, first: 0, parts, start: 0 };
         }
-        let buffer = self.inbox[start..end].to_vec();
-        if all {
-            self.taken = 0;
-            self.inbox.clear();
-        }
-        Bytes { buffer, start: 0 }
+        let behind = self.inbox.split_off(end);
+        let buffer = std::mem::replace(&mut self.inbox, behind);
+        Bytes { buffer, first, parts, start: start + 4 }
     }
 
     /// Reads once; none if nothing is there. The buffer at most doubles per read, so it follows
@@ -163,11 +188,26 @@ impl Stream {
     }
 }
 
-/// One frame: the end of a buffer.
+/// One frame, the end of a buffer, and the frames of parts of an image before it.
 #[derive(Debug)]
 pub(crate) struct Bytes {
     buffer: Vec<u8>,
+    first: usize,
+    parts: Vec<usize>,
     start: usize,
+}
+
+impl Bytes {
+    /// The parts of the image that came before this frame.
+    pub(crate) fn parts(&self) -> Vec<&[u8]> {
+        let mut at = self.first;
+        let of = |len: &usize| {
+            let frame = at..at + len;
+            at = frame.end;
+            &self.buffer[frame][IMAGE_PART_HEAD..]
+        };
+        self.parts.iter().map(of).collect()
+    }
 }
 
 impl std::ops::Deref for Bytes {

@@ -261,7 +261,7 @@ impl Worker {
                     .map_err(|e| ProtocolError::new_err(e.to_string()))?;
                 self.count_text(frame.text_len())?;
                 let _paused = Uncollected::begin(py, &frame)?;
-                turns::to_python(py, frame).map(Some)
+                turns::to_python(py, frame, &bytes.parts()).map(Some)
             }
             Ok(Incoming::Incomplete) => Ok(None),
             Ok(Incoming::End) => Err(self.died()),

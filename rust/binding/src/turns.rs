@@ -121,9 +121,16 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Fetch>()
 }
 
-/// The Python object for a frame.
+/// The Python object for a frame; `parts` are those of an image that came before its end.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-pub(crate) fn to_python(py: Python<'_>, frame: FromWorker<'_>) -> PyResult<Py<PyAny>> {
+pub(crate) fn to_python(
+    py: Python<'_>,
+    frame: FromWorker<'_>,
+    parts: &[&[u8]],
+) -> PyResult<Py<PyAny>> {
+    if !parts.is_empty() && !matches!(frame, FromWorker::Image { .. } | FromWorker::Failed(_)) {
+        return Err(ProtocolError::new_err("an image that does not end"));
+    }
     Ok(match frame {
         FromWorker::Suspended(s) => {
             let (requests, request_sizes) = requests(py, s.requests)?;
@@ -164,13 +171,29 @@ pub(crate) fn to_python(py: Python<'_>, frame: FromWorker<'_>) -> PyResult<Py<Py
             },
         )?
         .into_any(),
+        FromWorker::ImagePart(_) => {
+            return Err(ProtocolError::new_err("a part of an image is not a turn"));
+        }
         FromWorker::Image { bytes, uncompressed } => {
-            Py::new(py, Image { bytes: PyBytes::new(py, &bytes).unbind(), uncompressed })?
-                .into_any()
+            let bytes = image(py, parts, &bytes)?.unbind();
+            Py::new(py, Image { bytes, uncompressed })?.into_any()
         }
         FromWorker::Fetch(f) => {
             Py::new(py, Fetch { kind: f.kind as u8, argument: f.argument })?.into_any()
         }
+    })
+}
+
+/// One image of its parts and its end.
+fn image<'py>(py: Python<'py>, parts: &[&[u8]], end: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let pieces = || parts.iter().copied().chain([end]);
+    PyBytes::new_with(py, pieces().map(<[u8]>::len).sum(), |mut room| {
+        for piece in pieces() {
+            let (here, rest) = room.split_at_mut(piece.len());
+            here.copy_from_slice(piece);
+            room = rest;
+        }
+        Ok(())
     })
 }
 

@@ -541,6 +541,9 @@ pub(crate) unsafe extern "C" fn on_rejection(
     if is_handled {
         let gone = vm::cell(|c| {
             let at = c.rejections.iter().position(|(p, _)| crate::js::pointer(*p) == me);
+            if at.is_none() {
+                c.rejections_dropped = c.rejections_dropped.saturating_sub(1);
+            }
             at.map(|i| c.rejections.remove(i))
         });
         if let Some((promise, reason)) = gone {

@@ -11,9 +11,10 @@ use rquickjs_sys as qjs;
 
 use crate::cell::Cell;
 use crate::failure::{self, SCRIPT_FILE};
+use crate::image::RestoreError;
 use crate::js::{Js, Thrown, UNDEFINED, new_error, take_exception};
 use crate::outcome::{conclude, fail, stopped_failure, take_warnings};
-use crate::snapshot::{self, RestoreError};
+use crate::snapshot;
 use crate::template::reseed;
 use crate::values::{self, DecodeError};
 use crate::vm::{
@@ -260,13 +261,14 @@ fn warn_of(place: &str) {
     }
 }
 
-/// Takes the image of the suspended cell.
-pub fn suspend() -> FromWorker<'static> {
+/// Takes the image of the suspended cell. `send` gets its parts but the last as whole frames, while
+/// the next are made.
+pub fn suspend(send: &mut dyn FnMut(&[u8])) -> FromWorker<'static> {
     // SAFETY: J1; between jobs, so no native frame of the engine is live.
     unsafe { qjs::JS_RunGC(VM.get().rt.get()) };
     let tables = VM.get().cell.borrow().to_bytes();
     let max = VM.get().leg.borrow().max_snapshot;
-    match arena::whole(|| snapshot::take(&tables, max)) {
+    match arena::whole(|| snapshot::take(&tables, max, send)) {
         Ok((bytes, uncompressed)) => FromWorker::Image { bytes: bytes.into(), uncompressed },
         Err(snapshot::TooLarge(size)) => FromWorker::Failed(Failed {
             code: "snapshot_limit_exceeded".into(),

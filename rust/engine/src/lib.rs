@@ -9,6 +9,7 @@ mod bridge;
 mod cell;
 mod elders;
 mod failure;
+mod image;
 mod js;
 mod leg;
 mod outcome;
@@ -23,9 +24,10 @@ mod values;
 mod vm;
 
 pub use arena::{MapError, fail_after};
+pub use image::RestoreError;
 pub use leg::{rehearse, resume, settle, start, suspend};
 #[doc(hidden)]
 pub use snapshot::inspect;
-pub use snapshot::{RestoreError, template_bytes, template_hash, words_into};
+pub use snapshot::{template_bytes, template_hash, words_into};
 pub use template::{TemplateError, build_template};
 pub use vm::{ExhaustionHandler, Fetcher, monotonic_ns, on_exhaustion, reset};

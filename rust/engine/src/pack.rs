@@ -6,6 +6,8 @@
 //! masks tell of. Reading checks every length.
 
 #![allow(unsafe_code)]
+// What is inlined here is compiled once for each kind of processor.
+#![allow(clippy::inline_always)]
 
 use crate::arena::{BASE, PAGE, Page};
 
@@ -22,12 +24,12 @@ const BYTES_ROOM: usize = PAGE + 8;
 #[inline(always)]
 fn fold(word: u64) -> u64 {
     let word = swap(word);
-    word << 1 ^ ((word as i64) >> 63) as u64
+    (word << 1) ^ ((word as i64) >> 63) as u64
 }
 
 #[inline(always)]
 fn unfold(word: u64) -> u64 {
-    swap(word >> 1 ^ (word & 1).wrapping_neg())
+    swap((word >> 1) ^ (word & 1).wrapping_neg())
 }
 
 /// Exchanges the addresses of the arena with numbers of more than 16 bits, which are rarer.
@@ -45,7 +47,7 @@ const _: () = assert!(BASE.is_power_of_two() && BASE >> 32 != 0 && crate::arena:
 #[inline(always)]
 fn mask_of(word: u64) -> u8 {
     const SEVEN: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let tops = ((word & SEVEN) + SEVEN | word) & !SEVEN;
+    let tops = (((word & SEVEN) + SEVEN) | word) & !SEVEN;
     // Each top bit goes to its place in the uppermost byte.
     ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
@@ -109,10 +111,12 @@ mod quick {
 
     #[target_feature(enable = "avx2")]
     fn masks_of(words: &Group) -> u64 {
-        let [a, b, c, d, e, f, g, h] = words.map(|word| word as i64);
-        let [low, high] = [_mm256_set_epi64x(d, c, b, a), _mm256_set_epi64x(h, g, f, e)]
-            .map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_setzero_si256())));
-        !(u64::from(high as u32) << 32 | u64::from(low as u32))
+        let zeros_of = |at: usize| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|n| words[at + n] as i64);
+            let equal = _mm256_cmpeq_epi8(_mm256_set_epi64x(d, c, b, a), _mm256_setzero_si256());
+            u64::from(_mm256_movemask_epi8(equal) as u32)
+        };
+        !(zeros_of(4) << 32 | zeros_of(0))
     }
 
     #[target_feature(enable = "avx2,popcnt")]
@@ -250,20 +254,20 @@ fn unpack_by<'a>(
     reorder: impl Fn(u64, u64) -> u64,
 ) -> Option<&'a [u8]> {
     let (groups, masks, rest) = parts(packed)?;
-    let (masks_padded, bytes_padded);
-    let masks: &[u8; MASKS_ROOM] = match packed[GROUPS..].first_chunk() {
-        Some(masks) => masks,
-        None => {
-            masks_padded = padded(masks);
-            &masks_padded
-        }
+    let (mut masks_room, mut bytes_room);
+    let masks: &[u8; MASKS_ROOM] = if let Some(whole) = packed[GROUPS..].first_chunk() {
+        whole
+    } else {
+        masks_room = [0; MASKS_ROOM];
+        masks_room[..masks.len()].copy_from_slice(masks);
+        &masks_room
     };
-    let bytes: &[u8; BYTES_ROOM] = match rest.first_chunk() {
-        Some(bytes) => bytes,
-        None => {
-            bytes_padded = padded(rest);
-            &bytes_padded
-        }
+    let bytes: &[u8; BYTES_ROOM] = if let Some(whole) = rest.first_chunk() {
+        whole
+    } else {
+        bytes_room = [0; BYTES_ROOM];
+        bytes_room[..rest.len()].copy_from_slice(rest);
+        &bytes_room
     };
     let (mut masks_at, mut at) = (0, 0);
     for (words, group) in page.as_chunks_mut::<8>().0.iter_mut().zip(groups) {
@@ -282,12 +286,6 @@ fn unpack_by<'a>(
         }
     }
     rest.get(at..)
-}
-
-fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    let mut padded = [0; N];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    padded
 }
 
 #[cfg(test)]

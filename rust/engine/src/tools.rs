@@ -317,7 +317,7 @@ fn close_names(wanted: &str, names: &[String]) -> Vec<String> {
             let have = pairs(name);
             let shared = have.iter().filter(|p| want.contains(p)).count();
             (shared * 2 >= want.len().max(1))
-                .then_some((shared * 1000 / (have.len() + want.len()), name))
+                .then(|| (shared * 1000 / (have.len() + want.len()), name))
         })
         .collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));

@@ -46,7 +46,8 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
     println!("image: {} bytes", image.len());
     assert!(image.len() < 9 * 1024, "{} bytes", image.len());
     let settled = Settlement { id, ok: true, value: number(7).into() };
-    assert_eq!(value_of(&resume(image, vec![settled])), "[7,4,100000000000000000000,2]");
+    assert_eq!(value_of(&resume(image.clone(), vec![settled])), "[7,4,100000000000000000000,2]");
+    forged_images_are_read_or_refused(&image);
 
     // Libraries of a test build are mapped wherever; only their addresses must not be inside.
     let libc_calls = engine::words_into(&foreign_ranges());
@@ -60,12 +61,15 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
     let image = image_of();
     assert!(image.len() < 500_000, "{} bytes after 20 MB were freed", image.len());
 
+    images_of_many_parts_come_back();
+
     let mut flipped = image.clone();
     let at = flipped.len() - 9;
     flipped[at] ^= 1;
     let cases = [
         (flipped, "damaged"),
-        (image[..40].to_vec(), "not an image"),
+        (image[..39].to_vec(), "not an image"),
+        (image[..40].to_vec(), "damaged"),
         (b"nonsense".to_vec(), "not an image"),
         (
             {
@@ -98,33 +102,70 @@ fn a_cell_runs_is_suspended_and_goes_on_from_its_image() {
         assert!(failed.message.contains(words), "{words}: {}", failed.message);
     }
 
-    forged_images_are_read_or_refused(&image);
-
     let turn = start("const big = 'x'.repeat(12 << 20); await yield_control(); return big.length");
     assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
-    let FromWorker::Failed(failed) = engine::suspend() else { panic!("an image over the limit") };
+    let FromWorker::Failed(failed) = engine::suspend(&mut |_| ()) else {
+        panic!("an image over the limit")
+    };
     assert_eq!(
         (failed.code.as_str(), failed.limit.as_str()),
         ("snapshot_limit_exceeded", "snapshot")
     );
 }
 
+/// Chunks that are worth compressing and such that are not.
+fn images_of_many_parts_come_back() {
+    let turn = start(
+        "const rows = Array.from({length: 20000}, (_, i) => ({i, x: i / 3}));\
+         const texts = Array.from({length: 2000}, (_, i) => 'the same words again '.repeat(20) + i);\
+         await yield_control();\
+         return [rows.every((r, i) => r.i === i && r.x === i / 3), texts.every((t, i) => t.endsWith('again ' + i))]",
+    );
+    assert!(matches!(turn, FromWorker::Suspended(_)), "{turn:?}");
+    let mut parts = Vec::new();
+    let last = engine::suspend(&mut |part| parts.push(part.to_vec()));
+    let FromWorker::Image { bytes, .. } = last else { panic!("{last:?}") };
+    assert!(parts.len() > 5, "{} parts", parts.len());
+    let mut image = Vec::new();
+    for frame in &parts {
+        let body = &frame[4..];
+        assert_eq!(frame[..4], (body.len() as u32).to_le_bytes());
+        let Ok(FromWorker::ImagePart(part)) = FromWorker::decode(body) else { panic!("no part") };
+        image.extend_from_slice(&part);
+    }
+    image.extend_from_slice(&bytes);
+    assert!(image.len() < 2_000_000, "{} bytes", image.len());
+    assert_eq!(value_of(&resume(image.clone(), vec![])), "[true,true]");
+    for at in (0..image.len()).step_by(image.len() / 40) {
+        let mut damaged = image.clone();
+        damaged[at] ^= 4;
+        assert!(matches!(resume(damaged, vec![]), FromWorker::Failed(_)), "byte {at}");
+        assert!(
+            matches!(resume(image[..at].to_vec(), vec![]), FromWorker::Failed(_)),
+            "{at} bytes"
+        );
+    }
+}
+
 /// A short form of the fuzz target `images`: counts, compressed bytes and tables that are changed
-/// anywhere, with a checksum that fits.
+/// anywhere, with lengths and a checksum that fit.
 fn forged_images_are_read_or_refused(image: &[u8]) {
-    const SAME: usize = 40;
-    const HEAD: usize = 72;
-    let forge = |counts: &[u8], packed: &[u8]| {
-        let sum = xxhash_rust::xxh3::xxh3_64(packed).to_le_bytes();
-        [&image[..SAME], counts, &sum, packed].concat()
+    const HEAD: usize = 40;
+    const CHUNK_HEAD: usize = 8;
+    const FOOT: usize = 24;
+    let forge = |counts: &[u8], raw: u64, packed: &[u8]| {
+        let lens = (raw | (packed.len() as u64) << 32).to_le_bytes();
+        let sum = xxhash_rust::xxh3::xxh3_64(&[&lens, packed].concat()).to_le_bytes();
+        [&image[..HEAD], &lens, packed, counts, &sum].concat()
     };
-    let word = |at: usize| {
-        u64::from_le_bytes(image[SAME + at * 8..][..8].try_into().expect("eight bytes")) as usize
-    };
-    let (counts, packed) = (&image[SAME..HEAD - 8], &image[HEAD..]);
-    assert_eq!(engine::inspect(&forge(counts, packed)), Ok(()));
-    let raw = lz4_flex::block::decompress(packed, word(2)).expect("own image");
-    let tables = raw[word(0) * 4..][..word(1)].to_vec();
+    let word = |at: usize| u64::from_le_bytes(image[at..at + 8].try_into().expect("eight bytes"));
+    let foot = image.len() - FOOT;
+    let (counts, packed) = (&image[foot..][..16], &image[HEAD + CHUNK_HEAD..foot]);
+    let raw = word(HEAD) & 0xffff_ffff;
+    assert!(forge(counts, raw, packed) == image);
+    assert_eq!(engine::inspect(image), Ok(()));
+    let chunk = lz4_flex::block::decompress(packed, raw as usize).expect("own image");
+    let tables = chunk[chunk.len() - word(foot + 8) as usize..].to_vec();
     let mut state = 1_u64;
     let mut chance = |below: usize| {
         state =
@@ -133,8 +174,8 @@ fn forged_images_are_read_or_refused(image: &[u8]) {
     };
     let mut refused = 0;
     for round in 0..3000 {
-        let (mut counts, mut packed, mut tables) =
-            (counts.to_vec(), packed.to_vec(), tables.clone());
+        let (mut counts, mut raw, mut packed, mut tables) =
+            (counts.to_vec(), raw, packed.to_vec(), tables.clone());
         match round % 3 {
             0 => {
                 let at = chance(counts.len());
@@ -152,11 +193,12 @@ fn forged_images_are_read_or_refused(image: &[u8]) {
                 }
                 tables.truncate(tables.len() - chance(2) * chance(tables.len()));
                 let len = (tables.len() as u64).to_le_bytes();
-                counts = [&[0; 8][..], &len, &len].concat();
+                counts = [&[0; 8][..], &len].concat();
+                raw = tables.len() as u64;
                 packed = lz4_flex::block::compress(&tables);
             }
         }
-        refused += usize::from(engine::inspect(&forge(&counts, &packed)).is_err());
+        refused += usize::from(engine::inspect(&forge(&counts, raw, &packed)).is_err());
     }
     assert!(refused > 1000, "{refused}");
 }

@@ -3,7 +3,7 @@
 //! Host to worker: [`ToWorker`]. Worker to host: [`FromWorker`]; after each `Start`, `Resume`
 //! or `Settle` the worker answers with exactly one turn end (`Suspended`, `Finished`,
 //! `Failed`), before it possibly some `Fetch` which the host answers with `Data`.
-//! `Suspend` is answered with `Image` or `Failed`.
+//! `Suspend` is answered with `Image` or `Failed`, before it possibly some `ImagePart`.
 
 use std::borrow::Cow;
 
@@ -180,7 +180,9 @@ pub enum FromWorker<'a> {
     Suspended(Suspended<'a>),
     Finished(Finished<'a>),
     Failed(Failed<'a>),
-    /// The image of the VM and its uncompressed size in bytes.
+    /// Some of the image of the VM; it goes on in the next frame.
+    ImagePart(Cow<'a, [u8]>),
+    /// The end of the image, often all of it, and its uncompressed size in bytes.
     Image {
         bytes: Cow<'a, [u8]>,
         uncompressed: u64,
@@ -319,12 +321,17 @@ impl Resume<'_> {
     }
 }
 
-/// All of an `Image` frame that comes before its `len` bytes, which end it.
-pub fn image_head(uncompressed: u64, len: usize) -> Vec<u8> {
-    let mut w = Writer::frame(0x84);
-    w.num(uncompressed);
-    w.num(len as u64);
-    w.finish_before(len)
+/// Type of an `ImagePart` frame.
+pub const IMAGE_PART: u8 = 0x86;
+
+/// Bytes of an `ImagePart` frame before those of the image.
+pub const IMAGE_PART_HEAD: usize = 5;
+
+/// Makes `frame` one of `ImagePart`: all of it but its head is there.
+pub fn finish_image_part(frame: &mut [u8]) {
+    let len = (frame.len() - 4) as u32;
+    frame[..4].copy_from_slice(&len.to_le_bytes());
+    frame[4] = IMAGE_PART;
 }
 
 impl Request<'_> {
@@ -419,7 +426,7 @@ impl<'a> FromWorker<'a> {
                 let texts = f.code.len() + f.limit.len() + f.message.len() + texts(&f.warnings);
                 texts + values(&f.output)
             }
-            Self::Image { .. } | Self::Fetch(_) => 0,
+            Self::ImagePart(_) | Self::Image { .. } | Self::Fetch(_) => 0,
         }
     }
 
@@ -468,10 +475,16 @@ impl<'a> FromWorker<'a> {
                 w.blobs(&f.warnings);
                 w.finish()
             }
+            Self::ImagePart(bytes) => {
+                let mut frame = [&[0; IMAGE_PART_HEAD], &**bytes].concat();
+                finish_image_part(&mut frame);
+                frame
+            }
             Self::Image { bytes, uncompressed } => {
-                let mut head = image_head(*uncompressed, bytes.len());
-                head.extend_from_slice(bytes);
-                head
+                let mut w = Writer::frame(0x84);
+                w.num(*uncompressed);
+                w.blob(bytes);
+                w.finish()
             }
             Self::Fetch(f) => {
                 let mut w = Writer::frame(0x85);
@@ -484,6 +497,9 @@ impl<'a> FromWorker<'a> {
 
     /// Reads a frame without its four length bytes; large parts are not copied.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, WireError> {
+        if let [IMAGE_PART, part @ ..] = bytes {
+            return Ok(Self::ImagePart(Cow::Borrowed(part)));
+        }
         let mut d = Decoder::new(bytes).with_most(MAX_VALUES);
         let frame = match d.byte()? {
             0x81 => Self::Suspended(Suspended {

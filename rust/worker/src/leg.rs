@@ -69,7 +69,7 @@ fn serve_cell() {
             ToWorker::Suspend => {
                 // No guest code runs any more; a busy machine may take its time.
                 confine::arm_kill_timer(engine::monotonic_ns() + IMAGE_NS);
-                engine::suspend()
+                engine::suspend(&mut write)
             }
             _ => protocol_error(),
         };
@@ -108,14 +108,11 @@ fn decode(frame: &[u8]) -> ToWorker<'_> {
 }
 
 fn send(turn: &FromWorker) {
-    let sent = match turn {
-        FromWorker::Image { bytes, uncompressed } => {
-            sys::write_all(SOCKET, &frame::image_head(*uncompressed, bytes.len()))
-                .and_then(|()| sys::write_all(SOCKET, bytes))
-        }
-        _ => sys::write_all(SOCKET, &turn.encode()),
-    };
-    if sent.is_err() {
+    write(&turn.encode());
+}
+
+fn write(frame: &[u8]) {
+    if sys::write_all(SOCKET, frame).is_err() {
         sys::exit(0);
     }
 }

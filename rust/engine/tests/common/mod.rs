@@ -5,6 +5,7 @@ use std::io::{PipeWriter, Read as _, Write as _};
 use std::sync::OnceLock;
 
 use codemode_engine as engine;
+use codemode_wire::frame::IMAGE_PART_HEAD;
 use codemode_wire::json::to_json;
 use codemode_wire::{Encoder, Fetch, FromWorker, Leg, Resume, Settlement, Start};
 
@@ -45,8 +46,9 @@ pub fn value_of(turn: &FromWorker) -> String {
 }
 
 pub fn image_of() -> Vec<u8> {
-    match engine::suspend() {
-        FromWorker::Image { bytes, .. } => bytes.into_owned(),
+    let mut image = Vec::new();
+    match engine::suspend(&mut |part| image.extend_from_slice(&part[IMAGE_PART_HEAD..])) {
+        FromWorker::Image { bytes, .. } => [image, bytes.into_owned()].concat(),
         other => panic!("no image: {other:?}"),
     }
 }
