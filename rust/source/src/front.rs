@@ -17,6 +17,7 @@ use crate::hints;
 use crate::map::{Lines, PositionMap};
 use crate::offsets::{Draft, Edit};
 use crate::parse::{self, HEAD, SyntaxError, TAIL};
+use crate::places;
 use crate::refusal::{self, Refusal};
 use crate::shell;
 use crate::typescript;
@@ -291,7 +292,7 @@ impl<'t> Reader<'t> {
         if !dialect.is_empty() {
             return self.javascript(&draft.edited(&dialect), typescript);
         }
-        let edits = if !findings.returns {
+        let results = if !findings.returns {
             cell::result_edits(cell, self.main.as_deref())
         } else if let Some(function) = cell::only_returned_function(cell) {
             function
@@ -301,6 +302,9 @@ impl<'t> Reader<'t> {
             }
             Vec::new()
         };
+        let mut edits = places::edits(cell, results.first().map(|edit| edit.start));
+        edits.extend(results);
+        edits.sort_by_key(|edit| edit.start);
         let edited;
         let draft = if edits.is_empty() {
             draft

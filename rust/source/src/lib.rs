@@ -15,6 +15,7 @@ mod hints;
 mod map;
 mod offsets;
 mod parse;
+mod places;
 mod refusal;
 mod shell;
 mod typescript;

@@ -58,6 +58,63 @@ fn gst_5_a_throw_is_located_in_the_text_that_was_sent() {
     }
 }
 
+/// What the engine keeps no place of: the statement that throws starts at `»`.
+#[test]
+fn gst_5_what_has_no_place_in_the_engine_is_located_by_its_statement() {
+    let cells = [
+        "'x'.at(0);\n\n»const {a} = null;",
+        "'x'.at(0);\nconst q = {};\n»const {a: {b}} = q;\nreturn b",
+        "'x'.at(0);\n»const [a] = undefined;\nreturn a",
+        "const q = {}; 'x'.at(0);\n»const {items: [first]} = q;\nreturn first",
+        "let b, c;\n'x'.at(0)\n»;({b: {c}} = {});",
+        "let b, c;\n'x'.at(0);\n»({b: {c}} = {})",
+        "'x'.at(0)\n»for (const x of 5) {}",
+        "'x'.at(0)\n»for await (const x of 5) {}",
+        "'x'.at(0)\n»for (const [x] of [1]) {}",
+        "let x; 'x'.at(0)\n»outer: for ([x] of [1]) {}",
+        "'x'.at(0)\n»for (const {a} = null; ;) {}",
+        "'x'.at(0)\n»for (const a in this.b.c) {}",
+        "'x'.at(0)\n»const a = this.b.c",
+        "'x'.at(0)\n»return this.b.c",
+        "'x'.at(0)\n»this.b.c",
+        "'x'.at(0)\n»return [...this.b]",
+        "'x'.at(0)\n»const a = null.b",
+        "'x'.at(0)\n»if (this.b.c) {}",
+        "'x'.at(0)\n»while (this.b.c) {}",
+        "'x'.at(0)\n»switch (this.b.c) {}",
+        "function f() {\n  'x'.at(0);\n  »const {z: {y}} = {};\n}\nf()",
+        "const f = () => {\n  switch (1) { case 1:\n  'x'.at(0);\n  »const {z: {y}} = {} }\n};\nreturn f()",
+        "class A { f() {\n  'x'.at(0)\n  »const n = this.b.c } }\nreturn new A().f()",
+        "class A { static {\n  'x'.at(0)\n  »const n = this.b.c } }\nreturn A",
+        "function* f() {\n  'x'.at(0)\n  »const a = yield* 5 }\nreturn [...f()]",
+    ];
+    for marked in cells {
+        let code = marked.replace('»', "");
+        assert_eq!(thrown_at(&code, JAVASCRIPT), Some(find(marked, "»")), "{code}");
+    }
+    let code =
+        "'x'.at(0);\nfor (const x of 'é') {\n  const a: number = 1;\n  const {a: {b}} = {} }";
+    assert_eq!(thrown_at(code, TYPESCRIPT), Some(find(code, "const {a")));
+    assert_eq!(thrown_at(code, JAVASCRIPT), Some(find(code, "const {a")));
+}
+
+/// Statements with a place of their own stay as they are.
+#[test]
+fn a_place_is_only_put_where_there_is_none() {
+    for code in [
+        "const a = await tools.get({});\nconst b = a.b.c;\nreturn b.map(x => x.y)",
+        "for (let i = 0; i < 3; i++) text(i);\nif (a) b();\nreturn { a, b: [c] }",
+        "class A { x = 1; f() { return this } }\nreturn new A().x",
+        "const f = function () {}, g = class {}, s = `${a}`, n = -1;\nreturn 5",
+        "if (a) for (const x of this.b) f(x); else return this.c.d",
+    ] {
+        assert_eq!(
+            engine::javascript(code).expect(code).script,
+            ["(async () => {\n", code, "\n})"].concat()
+        );
+    }
+}
+
 #[test]
 fn gst_5_a_throw_in_typescript_is_located_in_the_typescript() {
     let cells = [
