@@ -13,6 +13,7 @@ mod front;
 mod guard;
 mod hints;
 mod map;
+mod merged;
 mod offsets;
 mod parse;
 mod places;

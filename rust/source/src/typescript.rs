@@ -16,6 +16,7 @@ use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
 use crate::findings::{Finder, Findings};
+use crate::merged;
 use crate::offsets::{Anchor, Draft, Edit, Offsets};
 use crate::parse::{self, SyntaxError};
 
@@ -58,8 +59,9 @@ pub(crate) fn strip(allocator: &Allocator, draft: &Draft<'_>) -> Result<Stripped
     Ok(Stripped { draft, findings })
 }
 
-/// The same program, in which the variables that namespaces export are properties that follow the
-/// variable: `strip` copies the value that they start with. None if there are no such variables.
+/// The same program, in which what namespaces export can be used as TypeScript has it: variables are
+/// properties that follow the variable (`strip` copies the value that they start with), and all parts
+/// of a namespace know the names of each other. None if nothing has to change for that.
 pub(crate) fn live_exports(
     allocator: &Allocator,
     draft: &Draft<'_>,
@@ -73,7 +75,12 @@ pub(crate) fn live_exports(
     exports.visit_program(&program);
     match exports.error {
         Some(offset) => Err(SyntaxError { message: SHADOWED.into(), offset }),
-        None => Ok((!exports.edits.is_empty()).then(|| draft.edited(&exports.edits))),
+        None => {
+            let mut edits = exports.edits;
+            edits.extend(merged::edits(&program, &scoping));
+            edits.sort_by_key(|edit| edit.start);
+            Ok((!edits.is_empty()).then(|| draft.edited(&edits)))
+        }
     }
 }
 
