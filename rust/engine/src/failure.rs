@@ -41,17 +41,62 @@ pub(crate) fn uncaught(reason: JSValue) -> Failed<'static> {
 }
 
 /// The failed turn for a script that the engine does not compile.
-pub(crate) fn not_compiled(reason: JSValue) -> Failed<'static> {
+pub(crate) fn not_compiled(reason: JSValue, script: &str) -> Failed<'static> {
     let mut failed = uncaught(reason);
     failed.code = "invalid_input".into();
+    if failed.location.is_none()
+        && let Some((message, location)) = wrong_regex(script)
+    {
+        failed.message = message;
+        failed.location = Some(location);
+    }
     failed
 }
 
-/// `Name: message` of a value, without frames: for warnings.
+/// The first regular expression that the engine does not take: it does not say itself which it is.
+fn wrong_regex(script: &str) -> Option<(String, (u32, u32))> {
+    let map = PositionMap::from_bytes(&vm::cell(|c| c.position_map.clone()))?;
+    codemode_source::regexes(script).into_iter().find_map(|regex| {
+        vm::eval(&regex.text, "codemode:regex").err()?;
+        let why = read(&take_exception(), "message")?;
+        let (line, column) = map.original(regex.line - 1, regex.column)?;
+        let text = clip(&regex.text, 200);
+        let message = format!(
+            "SyntaxError: invalid regular expression {text}: {why} (line {line}, column {column})"
+        );
+        Some((message, (line, column)))
+    })
+}
+
+/// `Name: message (line L, column C)` of a value, for warnings.
 pub(crate) fn one_line(reason: JSValue) -> String {
     let mut text = String::new();
     headline(reason, &mut text);
-    clip(&text, 300)
+    let mut text = clip(&text, 300);
+    if is_object(reason) && !vm::stopped() {
+        let map = PositionMap::from_bytes(&vm::cell(|c| c.position_map.clone()));
+        if let (_, Some((line, column))) = frames(&Js::dup(reason), map.as_ref()) {
+            let _ = write!(text, " (line {line}, column {column})");
+        }
+    }
+    text
+}
+
+/// The frames of an error that are the cell's, and the place where it was thrown.
+fn frames(error: &Js, map: Option<&PositionMap>) -> (Vec<Frame>, Option<(u32, u32)>) {
+    let stack = read(error, "stack").unwrap_or_default();
+    let class = error.get("constructor").map(|class| read(&class, "name"));
+    let class = class.unwrap_or_else(|Thrown| {
+        drop_pending();
+        None
+    });
+    let frames: Vec<_> = stack.lines().filter_map(|line| Frame::parse(line, map)).collect();
+    // A class's own constructor is where the error was made, not where it was thrown.
+    let made = |frame: &Frame| {
+        class.as_ref().is_some_and(|name| !name.is_empty() && frame.function == *name)
+    };
+    let thrown = frames.iter().find(|frame| !made(frame)).map(|f| (f.line, f.column));
+    (frames, thrown)
 }
 
 fn describe(
@@ -66,29 +111,15 @@ fn describe(
         return;
     }
     let error = Js::dup(reason);
-    let stack = read(&error, "stack").unwrap_or_default();
-    let class = error.get("constructor").map(|class| read(&class, "name"));
-    let class = class.unwrap_or_else(|Thrown| {
-        drop_pending();
-        None
-    });
-    let mut frames = 0;
-    for line in stack.lines() {
-        let Some(frame) = Frame::parse(line, map) else { continue };
-        // A class's own constructor is where the error was made, not where it was thrown.
-        let made = class.as_ref().is_some_and(|name| !name.is_empty() && frame.function == *name);
-        if location.is_none() && depth == 0 && !made {
-            *location = Some((frame.line, frame.column));
-        }
-        if frames < MAX_FRAMES {
-            let _ = write!(out, "\n    at {frame}");
-        }
-        frames += 1;
+    let (frames, thrown) = frames(&error, map);
+    for frame in frames.iter().take(MAX_FRAMES) {
+        let _ = write!(out, "\n    at {frame}");
     }
-    if frames > MAX_FRAMES {
-        let _ = write!(out, "\n    … {} more frames", frames - MAX_FRAMES);
+    if frames.len() > MAX_FRAMES {
+        let _ = write!(out, "\n    … {} more frames", frames.len() - MAX_FRAMES);
     }
     if depth == 0 {
+        *location = thrown;
         fields(reason, out);
     }
     if depth >= MAX_CAUSES {
@@ -270,8 +301,29 @@ fn hint(text: &str) -> Option<String> {
                 .into(),
         );
     }
-    None
+    MEANINGS.iter().find(|(said, _)| first.starts_with(said)).map(|(_, meant)| (*meant).to_owned())
 }
+
+/// What texts of the engine mean for the program.
+const MEANINGS: &[(&str, &str)] = &[
+    (
+        "TypeError: Cannot convert undefined or null to object",
+        "What is taken apart with { … } = value, or given to Object.keys and the like, is undefined or null.",
+    ),
+    (
+        "TypeError: cannot read property 'Symbol.iterator' of",
+        "[a, b] = value, for…of and ...value need an array or another iterable, and there is no value.",
+    ),
+    (
+        "TypeError: value is not iterable",
+        "[a, b] = value, for…of and ...value need an array or another iterable; of an object take Object.entries(value).",
+    ),
+    (
+        "SyntaxError: unexpected token: 'object'",
+        "JSON.parse was given an object: that is parsed already, use it as it is.",
+    ),
+    ("SyntaxError: unexpected token: 'undefined'", "JSON.parse was given undefined."),
+];
 
 const ROOTS: &str = "The globals here are tools, ALL_TOOLS, API, MCP (when MCP servers are connected), text, json, yield_control, console and the JavaScript built-ins.";
 

@@ -97,7 +97,7 @@ fn launch(script: &str) -> Result<(), Failed<'static>> {
     let compiled = eval(script, SCRIPT_FILE);
     let function = match compiled {
         Ok(f) => f,
-        Err(Thrown) => return Err(failure::not_compiled(take_exception().raw())),
+        Err(Thrown) => return Err(failure::not_compiled(take_exception().raw(), script)),
     };
     match function.call(UNDEFINED, &[]) {
         Ok(promise) => cell(|c| c.main = promise.into_raw()),

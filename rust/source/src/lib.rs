@@ -18,12 +18,14 @@ mod offsets;
 mod parse;
 mod places;
 mod refusal;
+mod regexes;
 mod shell;
 mod typescript;
 
 pub use front::prepare;
 pub use map::PositionMap;
 pub use refusal::Refusal;
+pub use regexes::{Regex, regexes};
 
 /// Longest text of a cell, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 256 * 1024;

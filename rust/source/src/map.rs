@@ -165,7 +165,8 @@ impl Lines {
         Self { starts, counts }
     }
 
-    fn byte_position(&self, offset: u32) -> (u32, u32) {
+    /// Line and column, in bytes.
+    pub(crate) fn byte_position(&self, offset: u32) -> (u32, u32) {
         let line = self.starts.partition_point(|&s| s <= offset);
         (line as u32, offset - self.starts[line - 1] + 1)
     }
