@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use oxc_ast::ast::{
-    BindingPattern, Expression, FormalParameters, Function, FunctionBody, IdentifierReference,
-    ObjectExpression, ObjectPropertyKind, Statement,
+    BinaryOperator, BindingPattern, Expression, FormalParameters, Function, FunctionBody,
+    IdentifierReference, ObjectExpression, ObjectPropertyKind, Statement,
 };
 use oxc_ast_visit::VisitJs;
 use oxc_semantic::{Scoping, SymbolId};
@@ -17,54 +17,82 @@ use crate::shell;
 pub(crate) const UNCALLED: &str = "The program returns a function that was never called; put its \
     statements at top level, or call it.";
 
-/// The edits that make the last expression, or the one function, the result. Offsets are those of
-/// the body. `main` is the function that was exported to be called.
-pub(crate) fn result_edits(cell: &Cell<'_>, main: Option<&str>) -> Vec<Edit> {
+pub(crate) const EMPTY_RETURN: &str = "`return` at the end of a line returns nothing: what it should \
+    return begins on the same line.";
+
+/// Said of parameters that cannot be known to be globals.
+pub(crate) fn asks_for(names: &[String]) -> String {
+    format!(
+        "A cell gets no arguments. Each parameter of the function that was called is the global of \
+         its name, or undefined if there is none: {}. Use the globals: tools, text, json.",
+        names.join(", ")
+    )
+}
+
+/// What makes a cell give a result.
+#[derive(Default)]
+pub(crate) struct Results {
+    /// Offsets are those of the body.
+    pub edits: Vec<Edit>,
+    /// Parameters of the function that is called which not every cell has a global for.
+    pub asked: Vec<String>,
+}
+
+impl From<Option<(Edit, Vec<String>)>> for Results {
+    fn from(call: Option<(Edit, Vec<String>)>) -> Self {
+        call.map_or_else(Self::default, |(edit, asked)| Self { edits: vec![edit], asked })
+    }
+}
+
+/// Makes the last expression, or the one function, the result. `main` is the function that was
+/// exported to be called.
+pub(crate) fn results(cell: &Cell<'_>, main: Option<&str>) -> Results {
     let body = cell.body;
     if let Some(call) = main.and_then(|name| exported_call(cell, name)) {
-        return vec![call];
+        return Some(call).into();
     }
+    let plain = |edits| Results { edits, asked: Vec::new() };
     let Some(last) = last_evaluated(&body.statements) else {
         return match body.directives.last() {
             // A text alone is a directive to the parser and a value to the model.
             Some(text) if body.statements.is_empty() => {
-                vec![Edit::insert(at(text.span.start), "return ")]
+                plain(vec![Edit::insert(at(text.span.start), "return ")])
             }
-            _ => uncalled_function(cell).into_iter().collect(),
+            _ => uncalled_function(cell).into(),
         };
     };
     match last {
         Statement::ExpressionStatement(statement) => {
             let start = at(statement.span.start);
-            match call(&statement.expression) {
-                None => vec![Edit::insert(start, "return ")],
-                Some([open, close]) => vec![Edit::insert(start, "return "), open, close],
-            }
+            let mut called = call(&statement.expression).unwrap_or_default();
+            called.edits.insert(0, Edit::insert(start, "return "));
+            called
         }
-        Statement::BlockStatement(block) if is_object_literal(&block.body) => vec![
+        Statement::BlockStatement(block) if is_object_literal(&block.body) => plain(vec![
             Edit::insert(at(block.span.start), "return ("),
             Edit::insert(at(block.span.end), ")"),
-        ],
-        _ => uncalled_function(cell).into_iter().collect(),
+        ]),
+        _ => uncalled_function(cell).into(),
     }
 }
 
-/// The edits that call the function that is returned by the only statement of a cell.
-pub(crate) fn only_returned_function(cell: &Cell<'_>) -> Option<Vec<Edit>> {
+/// Calls the function that is returned by the only statement of a cell.
+pub(crate) fn only_returned_function(cell: &Cell<'_>) -> Option<Results> {
     let mut statements = cell.body.statements.iter().filter(|s| !is_hoisted(s));
     let Some(Statement::ReturnStatement(only)) = statements.next() else { return None };
-    let edits = call(only.argument.as_ref()?)?;
-    statements.next().is_none().then(|| edits.into())
+    let called = call(only.argument.as_ref()?)?;
+    statements.next().is_none().then_some(called)
 }
 
-/// The edits that call what is written as a function.
-fn call(function: &Expression<'_>) -> Option<[Edit; 2]> {
+/// Calls what is written as a function.
+fn call(function: &Expression<'_>) -> Option<Results> {
     let parameters = function_expression(function)?;
     let Span { start, end, .. } = function.span();
-    Some([
+    let edits = vec![
         Edit::insert(at(start), "("),
         Edit::insert(at(end), format!(")({})", arguments(parameters))),
-    ])
+    ];
+    Some(Results { edits, asked: asked(parameters) })
 }
 
 /// Offset in the script -> offset in the body.
@@ -109,6 +137,28 @@ fn arguments(parameters: &FormalParameters<'_>) -> String {
     globals.join(", ")
 }
 
+/// The names of parameters without a default that not every cell has a global for.
+fn asked(parameters: &FormalParameters<'_>) -> Vec<String> {
+    const EVERYWHERE: &[&str] =
+        &["tools", "ALL_TOOLS", "API", "namespaces", "text", "json", "yield_control", "console"];
+    parameters
+        .items
+        .iter()
+        .filter(|p| p.initializer.is_none())
+        .flat_map(|p| match &p.pattern {
+            BindingPattern::BindingIdentifier(id) => vec![id.name.to_string()],
+            BindingPattern::ObjectPattern(pattern) => pattern
+                .properties
+                .iter()
+                .filter(|p| !matches!(p.value, BindingPattern::AssignmentPattern(_)))
+                .filter_map(|p| Some(p.key.static_name()?.into_owned()))
+                .collect(),
+            _ => Vec::new(),
+        })
+        .filter(|name| !EVERYWHERE.contains(&name.as_str()))
+        .collect()
+}
+
 /// `{ a: 1 }` or `{ a, b }` where a statement is expected: a block that can only mean an object.
 fn is_object_literal(block: &[Statement<'_>]) -> bool {
     let [only] = block else { return block.is_empty() };
@@ -137,7 +187,7 @@ struct Candidate<'b, 'a> {
 }
 
 /// A cell of declarations of which exactly one function is used by nothing: that one is called.
-fn uncalled_function(cell: &Cell<'_>) -> Option<Edit> {
+fn uncalled_function(cell: &Cell<'_>) -> Option<(Edit, Vec<String>)> {
     let only_declarations = cell.body.statements.iter().all(|s| {
         matches!(s, Statement::VariableDeclaration(_) | Statement::ClassDeclaration(_))
             || is_hoisted(s)
@@ -158,7 +208,7 @@ fn uncalled_function(cell: &Cell<'_>) -> Option<Edit> {
 
 /// The call of a function that was exported, unless the program calls it itself: what runs names it,
 /// or names a function that does.
-fn exported_call(cell: &Cell<'_>, name: &str) -> Option<Edit> {
+fn exported_call(cell: &Cell<'_>, name: &str) -> Option<(Edit, Vec<String>)> {
     let candidates = candidates(cell);
     let exported = candidates.iter().position(|c| c.name == name)?;
     let mut named_by = vec![Vec::new(); candidates.len()];
@@ -180,11 +230,12 @@ fn exported_call(cell: &Cell<'_>, name: &str) -> Option<Edit> {
     if runs[exported] { None } else { final_call(cell, &candidates[exported]) }
 }
 
-/// At the end, where everything is declared.
-fn final_call(cell: &Cell<'_>, function: &Candidate<'_, '_>) -> Option<Edit> {
+/// At the end, where everything is declared; with what the function asks for.
+fn final_call(cell: &Cell<'_>, function: &Candidate<'_, '_>) -> Option<(Edit, Vec<String>)> {
     let end = at(cell.body.statements.last()?.span().end);
     let arguments = arguments(function.parameters);
-    Some(Edit::insert(end, format!("\n;return {}({arguments});", function.name)))
+    let edit = Edit::insert(end, format!("\n;return {}({arguments});", function.name));
+    Some((edit, asked(function.parameters)))
 }
 
 fn candidates<'b, 'a>(cell: &'b Cell<'a>) -> Vec<Candidate<'b, 'a>> {
@@ -250,7 +301,16 @@ pub(crate) fn shell_word(cell: &Cell<'_>) -> bool {
     let mut leftmost = &first.expression;
     loop {
         leftmost = match leftmost {
-            Expression::BinaryExpression(e) => &e.left,
+            Expression::BinaryExpression(e) => {
+                if let (Expression::Identifier(verb), Expression::Identifier(noun)) =
+                    (&e.left, &e.right)
+                    && e.operator == BinaryOperator::Subtraction
+                    && shell::is_cmdlet(&verb.name, &noun.name)
+                {
+                    return !verb.reference_id.get().is_some_and(|r| cell.scoping.has_binding(r));
+                }
+                &e.left
+            }
             Expression::LogicalExpression(e) => &e.left,
             Expression::SequenceExpression(e) => match e.expressions.first() {
                 Some(e) => e,

@@ -45,7 +45,7 @@ pub(crate) fn edits(cell: &Cell<'_>, text: &str) -> Vec<Edit> {
 }
 
 fn is_wide_blank(c: char) -> bool {
-    !c.is_ascii() && (c.is_whitespace() || c == '\u{feff}')
+    !c.is_ascii() && (c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'))
 }
 
 #[derive(Default)]

@@ -1,10 +1,11 @@
 //! One walk over a tree: everything in it that decides whether and how a cell may run.
 
+use oxc_allocator::Vec as ArenaVec;
 use oxc_ast::ast::{
-    ArrowFunctionExpression, BinaryExpression, BinaryOperator, CallExpression, Decorator,
-    Expression, Function, ImportDeclaration, ImportExpression, ImportMeta, NewExpression,
-    ReturnStatement, StaticBlock, TSImportEqualsDeclaration, TSModuleReference,
-    TaggedTemplateExpression,
+    AccessorProperty, ArrowFunctionExpression, BinaryExpression, BinaryOperator, CallExpression,
+    Decorator, Expression, Function, ImportDeclaration, ImportExpression, ImportMeta,
+    NewExpression, ReturnStatement, Statement, StaticBlock, TSExportAssignment,
+    TSImportEqualsDeclaration, TSModuleReference, TaggedTemplateExpression,
 };
 use oxc_ast::ast::{ExportAllDeclaration, ExportFromDeclaration};
 use oxc_ast_visit::{VisitJs, walk_js};
@@ -21,9 +22,15 @@ pub(crate) struct Findings {
     pub returns: bool,
     /// Such a `return` of what is written as a function.
     pub returned_function: bool,
+    /// Such a `return` of nothing, with an expression on the next line.
+    pub empty_return: bool,
     /// The first use of a module loader.
     pub module_access: Option<u32>,
     pub decorator: Option<u32>,
+    /// A field with the keyword `accessor`.
+    pub accessor: Option<u32>,
+    /// `export =`.
+    pub export_assignment: Option<u32>,
     /// A template that is the tag of a template: what a markdown fence looks like to the parser.
     pub fence: Option<u32>,
     /// `f<string>(x)`, which is two comparisons in JavaScript.
@@ -102,6 +109,17 @@ impl<'a> VisitJs<'a> for Finder<'_> {
         self.functions -= 1;
     }
 
+    fn visit_statements(&mut self, it: &ArenaVec<'a, Statement<'a>>) {
+        let empty =
+            |s: &Statement<'a>| matches!(s, Statement::ReturnStatement(r) if r.argument.is_none());
+        let value = |s: &Statement<'a>| {
+            matches!(s, Statement::ExpressionStatement(_) | Statement::BlockStatement(_))
+        };
+        self.findings.empty_return |=
+            self.functions == 0 && it.windows(2).any(|two| empty(&two[0]) && value(&two[1]));
+        walk_js::walk_statements(self, it);
+    }
+
     fn visit_return_statement(&mut self, it: &ReturnStatement<'a>) {
         if self.functions == 0 {
             self.findings.returns = true;
@@ -159,6 +177,16 @@ impl<'a> VisitJs<'a> for Finder<'_> {
     fn visit_decorator(&mut self, it: &Decorator<'a>) {
         self.findings.decorator.get_or_insert(it.span.start);
         walk_js::walk_decorator(self, it);
+    }
+
+    fn visit_accessor_property(&mut self, it: &AccessorProperty<'a>) {
+        self.findings.accessor.get_or_insert(it.span.start);
+        walk_js::walk_accessor_property(self, it);
+    }
+
+    fn visit_ts_export_assignment(&mut self, it: &TSExportAssignment<'a>) {
+        self.findings.export_assignment.get_or_insert(it.span.start);
+        walk_js::walk_ts_export_assignment(self, it);
     }
 
     fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {

@@ -102,7 +102,7 @@ fn refuse_language(options: Options) -> Result<(), Refusal> {
 impl<'t> Reader<'t> {
     /// The text without markdown around it, with every line ended by LF.
     fn unwrap(&self) -> Result<Draft<'t>, Refusal> {
-        let sent = self.sent.trim_start_matches('\u{feff}');
+        let sent = self.sent.trim_start_matches(['\u{feff}', '\u{200b}']);
         let mark = self.sent.len() - sent.len();
         let (text, start) = match fence::find(sent) {
             Fence::None => (sent, mark),
@@ -293,17 +293,23 @@ impl<'t> Reader<'t> {
             return self.javascript(&draft.edited(&dialect), typescript);
         }
         let results = if !findings.returns {
-            cell::result_edits(cell, self.main.as_deref())
+            cell::results(cell, self.main.as_deref())
         } else if let Some(function) = cell::only_returned_function(cell) {
             function
         } else {
             if findings.returned_function {
                 self.warnings.push(cell::UNCALLED.into());
             }
-            Vec::new()
+            cell::Results::default()
         };
-        let mut edits = places::edits(cell, results.first().map(|edit| edit.start));
-        edits.extend(results);
+        if !results.asked.is_empty() {
+            self.warnings.push(cell::asks_for(&results.asked));
+        }
+        if findings.empty_return {
+            self.warnings.push(cell::EMPTY_RETURN.into());
+        }
+        let mut edits = places::edits(cell, results.edits.first().map(|edit| edit.start));
+        edits.extend(results.edits);
         edits.sort_by_key(|edit| edit.start);
         let edited;
         let draft = if edits.is_empty() {
@@ -323,6 +329,8 @@ impl<'t> Reader<'t> {
         let reasons = [
             (findings.module_access, refusal::MODULES),
             (findings.decorator, refusal::DECORATORS),
+            (findings.accessor, refusal::ACCESSOR),
+            (findings.export_assignment, refusal::EXPORT_ASSIGNMENT),
             (findings.fence, refusal::CODE_ONLY),
         ];
         match reasons.iter().find_map(|(found, message)| found.map(|offset| (offset, message))) {
@@ -337,14 +345,15 @@ impl<'t> Reader<'t> {
     }
 
     fn syntax_error(&self, draft: &Draft<'_>, error: &SyntaxError, options: Options) -> Refusal {
-        let mut hint = hints::hint(&draft.text, error.offset as usize);
+        let mut hint = hints::hint(&draft.text, error);
         if hint.is_none() && !options.typescript && !options.allow_typescript {
             let as_typescript = Options { typescript: true, allow_typescript: true, ..options };
             if Self::new(self.sent).attempt(draft, as_typescript).is_ok() {
-                hint = Some("This is TypeScript, which is not enabled here; send \"javascript\".");
+                let advice = "This is TypeScript, which is not enabled here; send \"javascript\".";
+                hint = Some(advice.into());
             }
         }
-        self.say(&error.message, hint, draft, error.offset)
+        self.say(&error.message, hint.as_deref(), draft, error.offset)
     }
 
     /// `SyntaxError: message (line L, column C)`, the line, and advice.
@@ -369,6 +378,7 @@ fn shifted(findings: &Findings) -> Findings {
     Findings {
         module_access: shift(findings.module_access),
         decorator: shift(findings.decorator),
+        accessor: shift(findings.accessor),
         fence: shift(findings.fence),
         ..*findings
     }

@@ -32,6 +32,12 @@ pub(crate) const WRAPPED: &str = "The cell is an object that holds a program. Se
 pub(crate) const DECORATORS: &str = "Decorators cannot run here. Call the function that decorates \
     directly, for example: const C = decorate(class { … }).";
 
+pub(crate) const ACCESSOR: &str = "Fields with the keyword `accessor` cannot run here. Write a plain \
+    field, or `get` and `set`.";
+
+pub(crate) const EXPORT_ASSIGNMENT: &str = "`export =` has no effect here: return what the cell \
+    should give.";
+
 impl Refusal {
     pub(crate) fn plain(message: impl Into<String>) -> Self {
         Self { message: message.into(), location: None, source_limit: false }

@@ -3,22 +3,40 @@
 /// Words that start a command line. None of them is a global of the guest.
 const COMMANDS: &str = "\
     alias apk apt awk aws az base64 basename bash brew bun bundle bunx cargo cat cd chmod \
-    chown clear cmake cmd comm conda cp crontab curl cut date dd deno df diff dig dir \
-    dirname dmesg dnf docker dpkg du echo egrep env esbuild eslint ffmpeg fgrep file find \
+    chown clear cls cmake cmd comm conda cp crontab curl cut date dd del deno df diff dig dir \
+    dirname dmesg dnf docker dpkg du echo egrep env esbuild eslint exit ffmpeg fgrep file find \
     free gcc gcloud gem gh git go grep gunzip gzip head helm history host hostname htop id \
-    ifconfig ip java javac jest journalctl jq kill killall kubectl less ln ls lsblk lscpu \
+    ifconfig ip ipconfig java javac jest journalctl jq kill killall kubectl less ln ls lsblk lscpu \
     lsof make man md5sum mkdir mktemp mount mv mvn mysql nano nc netstat nl node nohup npm \
     nproc npx nslookup openssl passwd patch perl php ping pip pip3 pipx pkill pnpm poetry \
     powershell printenv printf ps psql pwd pwsh py pytest python python2 python3 readlink \
     realpath redis rg rm rmdir rsync ruby rustc scp screen sed service sh sha256sum shasum \
     sleep sort source sqlite3 ss ssh stat strings stty su sudo systemctl tac tail tar \
-    tasklist tee telnet terraform test time tmux top touch tr tree tsc tsx type uname uniq \
+    tasklist tee telnet terraform test time tmux top touch tr tree tsc tsx type uname uniq unset \
     unzip uptime uv uvx vi vim wc wget where whereis which who whoami xargs xxd yarn yum zip \
     zsh";
 
 /// Whether a word names a well-known command.
 pub(crate) fn is_command(word: &str) -> bool {
     COMMANDS.split(' ').any(|command| command == word)
+}
+
+/// The same with what can only be a command where a text does not parse: `apt-get`, `Get-Item`.
+fn is_command_word(word: &str) -> bool {
+    let tail = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match word.split_once('-') {
+        Some((first, rest)) => {
+            rest.chars().all(tail) && (is_command(first) || is_cmdlet(first, rest))
+        }
+        None => is_command(word),
+    }
+}
+
+/// The two words of a command of `PowerShell`.
+pub(crate) fn is_cmdlet(verb: &str, noun: &str) -> bool {
+    const VERBS: &str = "Add Clear Copy ConvertFrom ConvertTo Export ForEach Format Get Import \
+        Install Invoke Move New Out Read Remove Select Set Sort Start Stop Test Where Write";
+    noun.starts_with(|c: char| c.is_ascii_uppercase()) && VERBS.split(' ').any(|v| v == verb)
 }
 
 /// Whether a language tag of a fence names a shell.
@@ -36,8 +54,8 @@ pub(crate) fn looks_like(text: &str) -> bool {
     let mut code = 0_u32;
     let mut block = false;
     for line in text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {
-        let line = line.strip_prefix("$ ").or_else(|| line.strip_prefix("> ")).unwrap_or(line);
-        if is_command_line(line) {
+        let line = ["$ ", "> ", "% "].iter().find_map(|p| line.strip_prefix(p)).unwrap_or(line);
+        if has_prompt(line) || is_command_line(line) {
             commands += 1;
         } else if is_block_line(line) {
             block = true;
@@ -46,6 +64,22 @@ pub(crate) fn looks_like(text: &str) -> bool {
         }
     }
     (commands > 0 || (block && code == 0)) && commands >= code
+}
+
+/// A line with the prompt of a shell that names a place: `C:\>`, `PS C:\>`, `name@host:~$`.
+fn has_prompt(line: &str) -> bool {
+    let windows = |place: &str| {
+        let drive = place.as_bytes();
+        drive.len() >= 3 && drive[0].is_ascii_uppercase() && &drive[1..3] == b":\\"
+    };
+    if let Some((place, _)) = line.split_once('>') {
+        let place = place.strip_prefix("PS ").unwrap_or(place);
+        return windows(place);
+    }
+    let place = line.split_once("$ ").or_else(|| line.split_once("# "));
+    place.is_some_and(|(place, _)| {
+        place.contains('@') && place.contains([':', '~']) && !place.contains([' ', '"', '\''])
+    })
 }
 
 /// One line of the form `word arguments`, `./script`, `NAME=value command` or `export NAME=value`.
@@ -64,7 +98,7 @@ fn is_command_line(line: &str) -> bool {
     let end = rest.find(|c: char| c.is_whitespace() || matches!(c, ';' | '|' | '&' | '<' | '>'));
     let (word, arguments) = rest.split_at(end.unwrap_or(rest.len()));
     let path = is_path(word);
-    if !path && !is_command(word) {
+    if !path && !is_command_word(word) {
         // `FOO=bar something --flag`
         return assigned && arguments.trim_start().starts_with('-');
     }
@@ -108,7 +142,14 @@ fn assignment(line: &str) -> Option<&str> {
 fn is_block_line(line: &str) -> bool {
     let opens = ["if [ ", "if [[ ", "elif [ ", "while [ ", "[ -", "[[ "];
     let closes = ["; then", "; do", " <<EOF", " <<'EOF'"];
-    opens.iter().any(|p| line.starts_with(p))
+    // A loop in one line; in a program its head is in parentheses.
+    let heads = ["for ", "while ", "until ", "if "];
+    let head = heads.iter().find_map(|head| line.strip_prefix(head));
+    let in_one_line = head.is_some_and(|rest| {
+        !rest.starts_with('(') && (rest.contains("; do ") || rest.contains("; then "))
+    });
+    in_one_line
+        || opens.iter().any(|p| line.starts_with(p))
         || closes.iter().any(|s| line.ends_with(s))
         || matches!(line, "then" | "fi" | "done" | "esac" | "do")
         || (line.starts_with("set -") && line.len() < 16)

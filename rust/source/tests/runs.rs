@@ -559,3 +559,65 @@ fn double_escaped_line_breaks_are_repaired_only_if_nothing_else_parses() {
         JAVASCRIPT,
     );
 }
+
+#[test]
+fn exe_5_a_function_that_asks_for_arguments_is_told_that_there_are_none() {
+    let cells = [
+        ("(ctx) => ctx", "ctx"),
+        ("async (input, tools) => input", "input"),
+        ("async ({ search, tools }) => search", "search"),
+        ("function main(args) { return args }", "args"),
+        ("export default async function (context) { return context }", "context"),
+        ("const main = (context) => context;\nexport default main;", "context"),
+        ("return (context) => context", "context"),
+    ];
+    for (code, name) in cells {
+        let warnings = engine::javascript(code).expect(code).warnings;
+        let told = format!("if there is none: {name}.");
+        assert!(warnings.iter().any(|w| w.contains(&told)), "{code}: {warnings:?}");
+    }
+    for code in [
+        "async () => 1",
+        "async ({ tools, text: say }) => 1",
+        "(tools) => 1",
+        "(n = 1, { m = 2 } = {}, ...rest) => n",
+        "const f = (a) => a;\nreturn f(1)",
+    ] {
+        assert_eq!(engine::javascript(code).expect(code).warnings, [""; 0], "{code}");
+    }
+}
+
+#[test]
+fn exe_5_a_return_without_its_value_is_told() {
+    for code in ["return\n  5", "if (true) { return\n  { a: 1 } }\nreturn 2"] {
+        let warnings = engine::javascript(code).expect(code).warnings;
+        assert!(warnings.iter().any(|w| w.contains("end of a line")), "{code}: {warnings:?}");
+    }
+    for code in
+        ["return 5\n5", "if (true) return\nreturn 2", "function f() { return\n5 }\nreturn f()"]
+    {
+        assert_eq!(engine::javascript(code).expect(code).warnings, [""; 0], "{code}");
+    }
+}
+
+#[test]
+fn exe_5_an_invisible_blank_is_a_blank() {
+    let cells = [
+        ("const a = 1;\nreturn\u{200b} a", "1"),
+        ("\u{200b}```js\nreturn '\u{200b}'.length\n```", "1"),
+    ];
+    check(&cells, JAVASCRIPT);
+    check(&cells, TYPESCRIPT);
+}
+
+#[test]
+fn exe_8_the_regular_expressions_of_a_script_are_found() {
+    let prepared =
+        engine::javascript("const é = /a[/]/g;\nreturn `${/b/}` + '/c/' / 2").expect("runs");
+    let found = codemode_source::regexes(&prepared.script);
+    let found: Vec<_> = found
+        .iter()
+        .map(|r| (r.text.as_str(), prepared.map.original(r.line - 1, r.column)))
+        .collect();
+    assert_eq!(found, [("/a[/]/g", Some((1, 11))), ("/b/", Some((2, 11)))]);
+}

@@ -95,6 +95,24 @@ fn exe_7_shell_commands_are_refused_with_the_way_to_tools() {
         "test -f x && echo y",
         "A=1 node x.js",
         "go build ./...",
+        "apt-get update",
+        "docker-compose up -d",
+        "for f in *; do echo $f; done",
+        "while true; do ls; done",
+        "until false; do ls; done",
+        "exit",
+        "exit 0",
+        "unset X",
+        "% ls",
+        "C:\\> dir",
+        "C:\\Users\\me> dir /s",
+        "PS C:\\> whatever -now",
+        "me@host:~$ frobnicate -x",
+        "Get-ChildItem",
+        "Get-ChildItem -Path C:\\",
+        "Write-Host 'x'",
+        "ipconfig /all",
+        "del x.txt",
     ];
     let missed: Vec<String> = commands
         .iter()
@@ -133,6 +151,9 @@ fn exe_7_programs_that_look_alike_run() {
         ("top = 3\ntop", "3"),
         ("// ls -la\nreturn 1", "1"),
         ("const cd = (x) => x\ncd('..')", "\"..\""),
+        ("const Get = 5, ChildItem = 2; Get-ChildItem", "3"),
+        ("let exit = 4\nexit", "4"),
+        ("const Sort = 5, Item = 2; Sort - Item", "3"),
     ];
     for (code, expected) in programs {
         assert_eq!(value_of(code, JAVASCRIPT).as_deref(), Ok(expected), "{code}");
@@ -159,6 +180,12 @@ fn exe_7_broken_programs_are_not_taken_for_shell() {
         "const r = await tools.exec({ command: 'ls -la' );",
         "return cat file",
         "type: 'x', a: 1 }",
+        "class A { set x(v) { this.y = v }\n  set y(v) { this.z = }",
+        "for (const a of b; do x; then y",
+        "const path = 'C:\\\\x>' + ;",
+        "x.sort-by y",
+        "if (a) b; else do c; while (d); then e",
+        "const mail = 'me@host:~$ x' +;",
     ];
     for code in programs {
         let message = engine::javascript(code).expect_err(code).message;
