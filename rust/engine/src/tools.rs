@@ -240,16 +240,37 @@ unsafe extern "C" fn delete_property(_: *mut JSContext, _: JSValue, _: qjs::JSAt
     0
 }
 
+/// Changes nothing, but grants what is so already: `Object.freeze(tools)` defines every property as
+/// it is.
 unsafe extern "C" fn define_own_property(
     _: *mut JSContext,
     _: JSValue,
-    _: qjs::JSAtom,
-    _: JSValue,
+    prop: qjs::JSAtom,
+    value: JSValue,
     _: JSValue,
     _: JSValue,
     flags: c_int,
 ) -> c_int {
-    refuse_change(flags)
+    let has = |flag: u32| flags & flag as c_int != 0;
+    let changes = has(qjs::JS_PROP_HAS_GET)
+        || has(qjs::JS_PROP_HAS_SET)
+        || (has(qjs::JS_PROP_HAS_CONFIGURABLE) && has(qjs::JS_PROP_CONFIGURABLE))
+        || (has(qjs::JS_PROP_HAS_WRITABLE) && has(qjs::JS_PROP_WRITABLE))
+        || (has(qjs::JS_PROP_HAS_ENUMERABLE) && !has(qjs::JS_PROP_ENUMERABLE));
+    if changes {
+        return refuse_change(flags);
+    }
+    match lookup(prop) {
+        // SAFETY: J1, J3.
+        Ok(Some(found))
+            if !has(qjs::JS_PROP_HAS_VALUE)
+                || unsafe { qjs::JS_IsSameValue(ctx(), found.raw(), value) } =>
+        {
+            1
+        }
+        Ok(_) => refuse_change(flags),
+        Err(Thrown) => -1,
+    }
 }
 
 unsafe extern "C" fn set_property(
