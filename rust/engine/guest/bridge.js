@@ -10,7 +10,7 @@
   const ErrorCtor = Error;
   const TypeErrorCtor = TypeError;
   const StringOf = String;
-  const ArrayFrom = Array.from;
+  const { isArray } = Array;
   const mapEntries = uncurry(Map.prototype.entries);
   const mapNext = uncurry(getPrototypeOf(new Map().entries()).next);
   const setValues = uncurry(Set.prototype.values);
@@ -117,8 +117,28 @@
   };
 
   frozen("tools", host.toolsObject(toolHelpers));
-  frozen("text", freeze({ text(value) { host.text(value); } }.text));
-  frozen("json", freeze({ json(value) { host.json(value); } }.json));
+  // `list.forEach(text)` also gives the index and the list.
+  const isVisit = (value, more) =>
+    more.length === 2 && typeof more[0] === "number" && isArray(more[1]) && more[1][more[0]] === value;
+  // As JSON.stringify takes them.
+  const isFormat = (more) =>
+    more.length <= 2 && (more[0] === undefined || more[0] === null || typeof more[0] === "function");
+  frozen("text", freeze({
+    text(value, ...more) {
+      if (more.length === 0 || isVisit(value, more)) return host.text(value);
+      const all = [];
+      push(all, value);
+      for (let i = 0; i < more.length; i++) push(all, more[i]);
+      apply(host.text, undefined, all);
+    },
+  }.text));
+  frozen("json", freeze({
+    json(value, ...more) {
+      host.json(value);
+      if (isFormat(more) || isVisit(value, more)) return;
+      for (let i = 0; i < more.length; i++) host.json(more[i]);
+    },
+  }.json));
   frozen("yield_control", freeze({
     yield_control(reason) { return host.yieldControl(reason); },
   }.yield_control));
@@ -144,7 +164,10 @@
     return { files: out };
   };
   api.read = async function read(path) {
-    const file = host.fetch("apiRead", typeof path === "string" ? path : StringOf(path));
+    if (typeof path !== "string") {
+      throw new TypeErrorCtor("API.read(path): path must be a string; API.list() gives the paths");
+    }
+    const file = host.fetch("apiRead", path);
     if (file === null) {
       throw new ErrorCtor(
         "API.read: there is no file " + host.quote(path) + "; API.list() gives the paths",

@@ -76,25 +76,38 @@ unsafe extern "C" fn text(
     argc: c_int,
     argv: *mut JSValue,
 ) -> JSValue {
-    let value = Args(argv, argc).at(0);
-    // SAFETY: reads the tag only.
-    let is_string = unsafe { qjs::JS_IsString(value) };
-    let rendered = if is_string {
-        with_utf8(value, |text| (text.to_owned(), text.len() as u64)).map_err(Refused::from)
-    } else {
-        encode_bounded(value).and_then(|(mut bytes, len, _)| {
-            if bytes.is_empty() {
-                let mut cut = Encoder::new();
-                values::encode_prefix(value, &mut cut, vm::output_room())?;
-                bytes = cut.into_bytes();
-            }
-            Ok((codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into()), len))
-        })
+    let args = Args(argv, argc);
+    let (mut text, mut len) = match rendered(args.at(0)) {
+        Ok(rendered) => rendered,
+        Err(refused) => return refuse(refused, "text(value)"),
     };
-    match rendered {
-        Ok((text, len)) => add_output(Item::Text(&text, len)),
-        Err(refused) => refuse(refused, "text(value)"),
+    for i in 1..argc {
+        let (more, more_len) = match rendered(args.at(i)) {
+            Ok(rendered) => rendered,
+            Err(refused) => return refuse(refused, "text(value)"),
+        };
+        // What follows a cut is not shown, but counted.
+        if text.len() as u64 == len {
+            text.extend([" ", &more]);
+        }
+        len += 1 + more_len;
     }
+    add_output(Item::Text(&text, len))
+}
+
+/// A value as text, and the length of the whole of it.
+fn rendered(value: JSValue) -> Result<(String, u64), Refused> {
+    // SAFETY: reads the tag only.
+    if unsafe { qjs::JS_IsString(value) } {
+        return Ok(with_utf8(value, |text| (text.to_owned(), text.len() as u64))?);
+    }
+    let (mut bytes, len, _) = encode_bounded(value)?;
+    if bytes.is_empty() {
+        let mut cut = Encoder::new();
+        values::encode_prefix(value, &mut cut, vm::output_room())?;
+        bytes = cut.into_bytes();
+    }
+    Ok((codemode_wire::json::to_json(&bytes).unwrap_or_else(|_| "null".into()), len))
 }
 
 unsafe extern "C" fn json(
@@ -268,12 +281,23 @@ fn record(args: &Args) -> Result<Js, Refused> {
             "the input of {of} is a promise, so nothing was called; write `await` before it"
         )));
     }
+    // SAFETY: J1.
+    if unsafe { qjs::JS_IsFunction(ctx(), args.at(2)) } {
+        return Err(Refused::Shape(format!(
+            "the input of {of} is a function, so nothing was called; give the value that it returns"
+        )));
+    }
     let mut input = Encoder::new();
     let used = vm::cell(|c| c.request_bytes) + target.len();
     let budget = MAX_TURN_INPUT.saturating_sub(used) as u64;
     match values::encode(args.at(2), &mut input, budget) {
         Ok(notes) => {
             vm::warn(notes.warnings(&format!("the input of {of}")));
+            if notes.function {
+                vm::warn(vec![format!(
+                    "the input of {of} held a function, of which only the name was sent; to send what it returns, call it"
+                )]);
+            }
         }
         Err(Refused::Budget) => {
             return Err(Refused::Shape(format!(

@@ -125,7 +125,7 @@ fn finish(main: JSValue) -> FromWorker<'static> {
     warnings.extend(notes.warnings("the returned value"));
     if value.is_undefined() {
         warnings.push(
-            "the program returned nothing; end it with `return value` to get a result".into(),
+            "the program returned nothing: it has no `return value` at its end, or that value is undefined".into(),
         );
     }
     if cell(|c| !c.requests.is_empty()) {
