@@ -27,6 +27,15 @@ TOOLS = (
         ("return search('x')", ["await tools.search("]),
         ("return tools['openclaw:core:get']({})", ['callValue("openclaw:core:get"']),
         ("return tools['my tool']({})", ["my_tool"]),
+        ("const re = /[z-a]/", ["invalid regular expression /[z-a]/: "]),
+        ("return JSON.parse({})", ["is parsed already"]),
+        ("const {a: {b}} = {}", ["taken apart", "undefined"]),
+        ("const [a] = undefined", ["need an array"]),
+        ("for (const x of {a: 1}) ;", ["Object.entries"]),
+        ("await API.read()", ["path must be a string"]),
+        ("exit()", ["end the cell with return"]),
+        ("await Promise.any([Promise.reject(1)])", ["AggregateError: All promises were rejected"]),
+        ("await tools.get(() => 1)", ["is a function, so nothing was called"]),
         ("throw 'a reason '.repeat(400)", ['Uncaught "a reason a reason']),
         ("throw {why: 'a reason '.repeat(400), n: 1}", ['Uncaught {"why":"a reason a reason']),
         ("throw Object.create({get constructor() { throw 1 }}, {n: {value: 1}})", ["Uncaught"]),
@@ -201,7 +210,7 @@ async def test_what_a_microtask_throws_is_told(make_run: Any) -> None:
     code = "queueMicrotask(() => { throw new Error('lost') }); await null; return 1"
     result = await make_run().exec({"code": code})
     assert result.value == 1
-    assert result.warnings == ("uncaught in a microtask: Error: lost",)
+    assert result.warnings == ("uncaught in a microtask: Error: lost (line 1, column 34)",)
 
 
 @pytest.mark.req("gst.4")
@@ -260,3 +269,129 @@ async def test_the_locale_of_the_host_has_several_names(make_run: Any) -> None:
     for other in ("'de'", "['de', 'en-US']"):
         code = f"return new Date(0).toLocaleDateString({other})"
         assert "not available" in (await make_run().exec({"code": code})).error
+
+
+@pytest.mark.req("exe.8", "gst.5")
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("const a = 1;\nconst re = /[z-a]/;\nreturn 1", (2, 12)),
+        ("return 'é'.match(/(/)", (1, 18)),
+        ("const {a} = /b/;\nreturn [/a/, /(?<n>a)(?<n>b)/]", (2, 14)),
+        ("const a: string = 'x';\nreturn /\\p{Foo}/u.test(a)", (2, 8)),
+    ],
+)
+async def test_a_regular_expression_that_is_none_is_located(
+    make_run: Any, code: str, place: tuple[int, int]
+) -> None:
+    result = await make_run().exec({"code": code})
+    assert (result.code, result.location) == ("invalid_input", place)
+    assert result.error.endswith(f" (line {place[0]}, column {place[1]})")
+
+
+@pytest.mark.req("gst.5")
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("const a = await tools.get({});\nconst {items: [first]} = a;\nreturn first", (2, 1)),
+        ("const a = [];\ntext('x');\nfor (const [k] of [1]) text(k);", (3, 1)),
+        ("text(1);\nconst b = 1;\nthis.x.y", (3, 1)),
+    ],
+)
+async def test_taking_apart_what_is_not_there_is_located(
+    make_run: Any, code: str, place: tuple[int, int]
+) -> None:
+    result = await make_run(TOOLS).exec({"code": code})
+    assert result.location == place
+
+
+@pytest.mark.req("exe.12", "gst.5")
+@pytest.mark.parametrize(
+    ("code", "warning"),
+    [
+        (
+            "(async () => {\n  await null;\n  throw new Error('bg');\n})();\nawait 1; return 1",
+            "unhandled rejection: Error: bg (line 3, column 13)",
+        ),
+        (
+            "setTimeout(() => {\n gone; }, 1); await new Promise(r => setTimeout(r, 20)); return 1",
+            "uncaught in a timer: ReferenceError: gone is not defined (line 2, column 2)",
+        ),
+        ("Promise.reject('x'); await 1; return 1", 'unhandled rejection: Uncaught "x"'),
+    ],
+)
+async def test_a_failure_in_the_background_is_located(
+    make_run: Any, code: str, warning: str
+) -> None:
+    result = await make_run().exec({"code": code})
+    assert result.value == 1
+    assert result.warnings == (warning,)
+
+
+@pytest.mark.req("exe.5")
+@pytest.mark.parametrize("code", ["const a = 1;", "const r = {}; return r.field"])
+async def test_nothing_is_told_from_a_value_that_is_undefined(make_run: Any, code: str) -> None:
+    (warning,) = (await make_run().exec({"code": code})).warnings
+    assert "no `return value`" in warning
+    assert "undefined" in warning
+
+
+@pytest.mark.req("gst.3")
+async def test_further_arguments_of_text_and_json_are_not_lost(make_run: Any) -> None:
+    code = """
+      text('total:', 5, {a: 1}); ['a', 'b'].forEach(text); text('x', 1, ['y']);
+      json({a: 1}, {b: 2}); json({c: 3}, null, 2); [7].forEach(json); return 1"""
+    result = await make_run().exec({"code": code})
+    assert [item.get("text", item.get("value")) for item in result.output] == [
+        'total: 5 {"a":1}', "a", "b", 'x 1 ["y"]', {"a": 1}, {"b": 2}, {"c": 3}, 7,
+    ]  # fmt: skip
+    config = {"maxOutputBytes": 1024, "outputOverflow": "truncate"}
+    result = await make_run(config=config).exec({"code": "text('a'.repeat(2000), 'b'); return 1"})
+    assert result.output[0]["omittedBytes"] + len(result.output[0]["text"]) == 2002
+
+
+@pytest.mark.req("gst.4")
+async def test_a_function_in_an_input_is_told(make_run: Any) -> None:
+    result = await make_run(TOOLS).exec({"code": "return await tools.get({path: () => 1})"})
+    assert result.value == {"path": "[Function: path]"}
+    assert any("call it" in warning for warning in result.warnings)
+    result = await make_run(TOOLS).exec({"code": "return [() => 1]"})
+    assert result.warnings == ()
+
+
+@pytest.mark.req("gst.1")
+async def test_what_freezes_tools_finds_it_frozen(make_run: Any) -> None:
+    code = """
+      const same = Object.freeze(tools) === tools && Object.seal(tools) === tools;
+      Object.defineProperty(tools, 'get', {value: tools.get});
+      const refused = [
+        () => Object.defineProperty(tools, 'x', {value: 1}),
+        () => Object.defineProperty(tools, 'get', {value: 1}),
+        () => Object.defineProperty(tools, 'get', {get() {}}),
+        () => Object.defineProperty(tools, 'get', {writable: true}),
+        () => Object.defineProperty(tools, 'get', {enumerable: false}),
+        () => Object.assign(tools, {get: 1}),
+      ].map(f => { try { f(); return false } catch (e) { return e instanceof TypeError } });
+      return [same, Object.isFrozen(tools), 'get' in tools, ...refused]"""
+    assert (await make_run(TOOLS).exec({"code": code})).value == [True] * 9
+
+
+@pytest.mark.req("gst.2")
+async def test_roots_are_those_of_other_engines(make_run: Any) -> None:
+    numbers = "27, 10, 100, 1e-10, -8, 0, 1e30, 5e-324, Infinity, NaN"
+    code = f"return [{numbers}].map(Math.cbrt).map(String)"
+    assert (await make_run().exec({"code": code})).value == [
+        "3", "2.154434690031884", "4.641588833612779", "0.0004641588833612779", "-2", "0",
+        "10000000000", "1.7031839360032603e-108", "Infinity", "NaN",
+    ]  # fmt: skip
+
+
+@pytest.mark.req("gst.2")
+async def test_an_aggregate_error_has_a_message_of_its_own(make_run: Any) -> None:
+    code = """
+      const message = async (p) => { try { return await p } catch (e) { return e.message } };
+      return [await message(Promise.any([Promise.reject(1)])), await message(Promise.any([])),
+        await message(Promise.any([Promise.reject(1), 5])), new AggregateError([]).message,
+        Object.keys(Promise), Object.keys(Math)]"""
+    told = "All promises were rejected"
+    assert (await make_run().exec({"code": code})).value == [told, told, 5, "", [], []]
