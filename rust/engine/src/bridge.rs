@@ -293,7 +293,7 @@ fn record(args: &Args) -> Result<Js, Refused> {
     match values::encode(args.at(2), &mut input, budget) {
         Ok(notes) => {
             vm::warn(notes.warnings(&format!("the input of {of}")));
-            if notes.function {
+            if notes.functions > 0 {
                 vm::warn(vec![format!(
                     "the input of {of} held a function, of which only the name was sent; to send what it returns, call it"
                 )]);

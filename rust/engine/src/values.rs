@@ -34,8 +34,8 @@ pub(crate) struct Notes {
     pub(crate) not_finite: bool,
     pub(crate) not_awaited: bool,
     pub(crate) iterator: bool,
-    /// Only told of inputs: where a value is shown, its text says what it is.
-    pub(crate) function: bool,
+    /// How many. Only told of inputs: where a value is shown, its text says what it is.
+    pub(crate) functions: u32,
 }
 
 impl Notes {
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
             if qjs::JS_IsFunction(ctx(), v) {
                 let text = vm::helper("functionText").call(crate::js::UNDEFINED, &[v])?;
                 with_utf8(text.raw(), |t| self.string(t))?;
-                self.notes.function = true;
+                self.notes.functions += 1;
                 return Ok(());
             }
             if qjs::JS_IsPromise(v) {

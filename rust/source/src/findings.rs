@@ -23,7 +23,7 @@ pub(crate) struct Findings {
     /// Such a `return` of what is written as a function.
     pub returned_function: bool,
     /// Such a `return` of nothing, with an expression on the next line.
-    pub empty_return: bool,
+    pub empty_return: Option<u32>,
     /// The first use of a module loader.
     pub module_access: Option<u32>,
     pub decorator: Option<u32>,
@@ -110,13 +110,16 @@ impl<'a> VisitJs<'a> for Finder<'_> {
     }
 
     fn visit_statements(&mut self, it: &ArenaVec<'a, Statement<'a>>) {
-        let empty =
-            |s: &Statement<'a>| matches!(s, Statement::ReturnStatement(r) if r.argument.is_none());
-        let value = |s: &Statement<'a>| {
-            matches!(s, Statement::ExpressionStatement(_) | Statement::BlockStatement(_))
-        };
-        self.findings.empty_return |=
-            self.functions == 0 && it.windows(2).any(|two| empty(&two[0]) && value(&two[1]));
+        if self.functions == 0 {
+            let lost = it.windows(2).find_map(|two| match two {
+                [
+                    Statement::ReturnStatement(r),
+                    Statement::ExpressionStatement(_) | Statement::BlockStatement(_),
+                ] if r.argument.is_none() => Some(r.span.start),
+                _ => None,
+            });
+            self.findings.empty_return = self.findings.empty_return.or(lost);
+        }
         walk_js::walk_statements(self, it);
     }
 

@@ -7,8 +7,9 @@ use oxc_allocator::Allocator;
 use oxc_ast_visit::VisitJs;
 use oxc_span::{GetSpan, SourceType};
 
-use crate::cell::{self, Envelope};
+use crate::cell;
 use crate::dialect;
+use crate::envelope::{self, Envelope};
 use crate::exports;
 use crate::fence::{self, Fence};
 use crate::findings::{Finder, Findings};
@@ -274,7 +275,7 @@ impl<'t> Reader<'t> {
         if cell::shell_word(cell) {
             return Err(Failure::Refused(Refusal::plain(refusal::SHELL)));
         }
-        match cell::envelope(cell) {
+        match envelope::find(cell) {
             Some(Envelope::Program) => {
                 return Err(Failure::Refused(Refusal::plain(refusal::WRAPPED)));
             }
@@ -305,8 +306,8 @@ impl<'t> Reader<'t> {
         if !results.asked.is_empty() {
             self.warnings.push(cell::asks_for(&results.asked));
         }
-        if findings.empty_return {
-            self.warnings.push(cell::EMPTY_RETURN.into());
+        if let Some(offset) = shifted(&findings).empty_return {
+            self.warnings.push(self.at(cell::EMPTY_RETURN, draft, offset).message);
         }
         let mut edits = places::edits(cell, results.edits.first().map(|edit| edit.start));
         edits.extend(results.edits);
@@ -380,6 +381,7 @@ fn shifted(findings: &Findings) -> Findings {
         decorator: shift(findings.decorator),
         accessor: shift(findings.accessor),
         fence: shift(findings.fence),
+        empty_return: shift(findings.empty_return),
         ..*findings
     }
 }

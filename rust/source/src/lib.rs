@@ -6,6 +6,7 @@
 
 mod cell;
 mod dialect;
+mod envelope;
 mod exports;
 mod fence;
 mod findings;

@@ -60,10 +60,8 @@ impl<'a> Parts<'a> {
             return;
         }
         let path = path(outer, &it.id.name);
-        self.several |= self.exports.insert(path.clone(), HashSet::new()).map_or(false, |before| {
-            self.exports.entry(path.clone()).or_default().extend(before);
-            true
-        });
+        self.several |= self.exports.contains_key(&path);
+        self.exports.entry(path.clone()).or_default();
         match &it.body {
             TSNamespaceDeclarationBody::TSModuleBlock(block) => {
                 for statement in &block.body {

@@ -67,7 +67,7 @@ impl First {
             Statement::ReturnStatement(it) => self.optional(it.argument.as_ref()),
             // It loses its place to the `return` in front of it.
             Statement::ExpressionStatement(it) if is_result => {
-                self.visit_expression(&it.expression)
+                self.visit_expression(&it.expression);
             }
             Statement::IfStatement(it) => self.visit_expression(&it.test),
             Statement::WhileStatement(it) => self.visit_expression(&it.test),

@@ -73,15 +73,13 @@ pub(crate) fn live_exports(
     let scoping = SemanticBuilder::new_compiler().build(&program).semantic.into_scoping();
     let mut exports = LiveExports { scoping: &scoping, edits: Vec::new(), error: None };
     exports.visit_program(&program);
-    match exports.error {
-        Some(offset) => Err(SyntaxError { message: SHADOWED.into(), offset }),
-        None => {
-            let mut edits = exports.edits;
-            edits.extend(merged::edits(&program, &scoping));
-            edits.sort_by_key(|edit| edit.start);
-            Ok((!edits.is_empty()).then(|| draft.edited(&edits)))
-        }
+    if let Some(offset) = exports.error {
+        return Err(SyntaxError { message: SHADOWED.into(), offset });
     }
+    let mut edits = exports.edits;
+    edits.extend(merged::edits(&program, &scoping));
+    edits.sort_by_key(|edit| edit.start);
+    Ok((!edits.is_empty()).then(|| draft.edited(&edits)))
 }
 
 const SHADOWED: &str = "A namespace that exports a variable which changes cannot also declare its \

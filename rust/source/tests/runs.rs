@@ -434,32 +434,6 @@ fn exe_8_typescript_is_transformed() {
         ),
         ("namespace A { export let a = 1; export class A {} }\nreturn A.a", "1"),
         ("export namespace A { export let a = 1; a = 2 }\nreturn A.a", "2"),
-        (
-            "namespace A { export const x = 1 } namespace A { export const y = x + 1 }\nreturn A.y",
-            "2",
-        ),
-        (
-            "namespace A { export let n = 1; export function inc() { n++ } export class K {} export enum E { P } }\n\
-             namespace A { export const y = () => { inc(); n++; return { n, k: new K() instanceof A.K, e: E.P } } }\n\
-             return [A.y(), A.n]",
-            "[{\"n\":3,\"k\":true,\"e\":0},3]",
-        ),
-        (
-            "const x = 'out'; namespace A { export const x = 'in' } namespace A { export const y = x; { const x = 1; export_(x) } function export_(v: number) {} }\nreturn [A.y, x]",
-            "[\"in\",\"out\"]",
-        ),
-        (
-            "namespace A.B { export let x = 1 } namespace A { export namespace B { ({ x } = { x: 5 }); export const f = (x = 2) => x } export const g = B.f }\nreturn [A.B.x, A.g()]",
-            "[5,2]",
-        ),
-        (
-            "namespace A { export type T = number; export interface x {} } const x = 4; namespace A { export const y: T = x }\nreturn A.y",
-            "4",
-        ),
-        (
-            "const x = 1; namespace A { const x = 2 } namespace A { export const y = x }\nreturn A.y",
-            "1",
-        ),
         ("declare namespace A { export let a: number }\nreturn typeof A", "\"undefined\""),
         (
             "class P { constructor(private readonly a: number, public b = 2) {} get() { return this.a + this.b } }\nreturn new P(1).get()",
@@ -515,6 +489,41 @@ fn exe_8_typescript_is_transformed() {
     check(&cases, TYPESCRIPT);
     // The same sent as JavaScript: read as JavaScript or as TypeScript, with the same result.
     check(&cases, JAVASCRIPT);
+}
+
+#[test]
+fn exe_8_parts_of_a_namespace_know_the_exports_of_each_other() {
+    check(
+        &[
+            (
+                "namespace A { export const x = 1 } namespace A { export const y = x + 1 }\nreturn A.y",
+                "2",
+            ),
+            (
+                "namespace A { export let n = 1; export function inc() { n++ } export class K {} export enum E { P } }\n\
+             namespace A { export const y = () => { inc(); n++; return { n, k: new K() instanceof A.K, e: E.P } } }\n\
+             return [A.y(), A.n]",
+                "[{\"n\":3,\"k\":true,\"e\":0},3]",
+            ),
+            (
+                "const x = 'out'; namespace A { export const x = 'in' } namespace A { export const y = x; { const x = 1; export_(x) } function export_(v: number) {} }\nreturn [A.y, x]",
+                "[\"in\",\"out\"]",
+            ),
+            (
+                "namespace A.B { export let x = 1 } namespace A { export namespace B { ({ x } = { x: 5 }); export const f = (x = 2) => x } export const g = B.f }\nreturn [A.B.x, A.g()]",
+                "[5,2]",
+            ),
+            (
+                "namespace A { export type T = number; export interface x {} } const x = 4; namespace A { export const y: T = x }\nreturn A.y",
+                "4",
+            ),
+            (
+                "const x = 1; namespace A { const x = 2 } namespace A { export const y = x }\nreturn A.y",
+                "1",
+            ),
+        ],
+        TYPESCRIPT,
+    );
 }
 
 #[test]
