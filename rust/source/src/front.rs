@@ -56,7 +56,9 @@ impl<'t> Reader<'t> {
 /// expression is returned if there is no `return` at the top level; a cell that is one function, or
 /// that exports one as its default, calls it; `export` goes; an object literal or a function without
 /// a name that stands alone is an expression; variables that a TypeScript namespace exports become
-/// accessors. Text inside of strings, templates, regexes and comments stays as it is.
+/// accessors, and names that another part of it exports its members; a statement that the engine keeps
+/// no place of gets `0;` in front. Text inside of strings, templates, regexes and comments stays as it
+/// is.
 pub fn prepare(code: &str, options: &Options) -> Result<Prepared, Refusal> {
     if code.len() > MAX_SOURCE_BYTES {
         return Err(Refusal::limit(format!(
