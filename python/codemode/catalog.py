@@ -92,8 +92,7 @@ class CatalogView:
         self._index: Any = None
         self._entries: list[dict[str, Any]] | None = None
         self._blobs: dict[str, bytes] = {}
-        self._input_checks: dict[Tool, Callable[[Any], Any] | None] = {}
-        self._output_checks: dict[Tool, Callable[[Any], None] | None] = {}
+        self._checks: dict[tuple[str, Tool], Callable[[Any], Any]] = {}
         for note in notes:
             _log.warning("codemode: %s", note)
 
@@ -270,15 +269,12 @@ class CatalogView:
 
         It is total: what a schema says that makes no sense is ignored.
         """
-        try:
-            return self._input_checks[tool]
-        except KeyError:
-            pass
-        check = None
-        if tool.is_native and tool.parameters_json is not None:
-            check = engine().Validator.for_input(tool.parameters_json).check_input
-        self._input_checks[tool] = check
-        return check
+        return self._check(
+            "input",
+            tool,
+            tool.parameters_json,
+            lambda s: engine().Validator.for_input(s).check_input,
+        )
 
     def output_check(self, tool: Tool) -> Callable[[Any], None] | None:
         """What checks results of a native tool; None where nothing was declared.
@@ -286,15 +282,19 @@ class CatalogView:
         Raises:
             ValueError: What was declared is no valid schema.
         """
-        try:
-            return self._output_checks[tool]
-        except KeyError:
-            pass
-        check = None
-        if tool.is_native and tool.output_json is not None:
-            check = engine().Validator(tool.output_json).check_output
-        self._output_checks[tool] = check
-        return check
+        return self._check(
+            "output", tool, tool.output_json, lambda s: engine().Validator(s).check_output
+        )
+
+    def _check(
+        self, what: str, tool: Tool, schema: str | None, make: Callable[[str], Any]
+    ) -> Callable[[Any], Any] | None:
+        if schema is None or not tool.is_native:
+            return None
+        key = what, tool
+        if key not in self._checks:
+            self._checks[key] = make(schema)
+        return self._checks[key]
 
     def input_hint(self, tool_id: str) -> str:
         """What the entry shows as input."""
