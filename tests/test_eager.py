@@ -135,6 +135,33 @@ async def test_a_loop_with_a_task_factory_makes_its_own_tasks() -> None:
     assert len(made) == 1
 
 
+@pytest.mark.req("exe.12")
+async def test_a_call_for_which_there_is_no_task_has_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop = asyncio.get_running_loop()
+    code = """
+      const call = () => tools.tick({}).catch(e => e.message);
+      return await Promise.all([call(), call(), call()])"""
+
+    def factory(loop: Any, coro: Any, **more: Any) -> asyncio.Task[Any]:
+        raise RuntimeError("no more tasks")
+
+    async with CodeMode({"enabled": True, "maxPendingToolCalls": 1}) as cm:
+        run = cm.run([Tool(name="tick", execute=lambda *_: 1)])
+        await run.exec({"code": "return 1"})
+        running = asyncio.ensure_future(run.exec({"code": code}))
+        await asyncio.sleep(0)
+        loop.set_task_factory(factory)
+        try:
+            result = await running
+        finally:
+            loop.set_task_factory(None)
+        assert result.to_dict()["value"] == ["openclaw:core:tick was not run."] * 3
+        assert (await run.exec({"code": "return tools.tick({})"})).to_dict()["value"] == 1
+    assert "no more tasks" in caplog.text
+
+
 async def test_what_a_task_factory_put_into_the_queue_stays_in_its_place() -> None:
     loop = asyncio.get_running_loop()
     order: list[str] = []

@@ -179,10 +179,20 @@ class Calls:
         if running:
             await asyncio.wait(running, timeout=_JOIN_S)
 
-    def _settle_lost(self, call: Call) -> None:
-        value = self._executor.encode_error(GuestError(f"{call.tool} was cancelled."))
+    def _settle_lost(self, call: Call, what: str = "was cancelled") -> None:
+        value = self._executor.encode_error(GuestError(f"{call.tool} {what}."))
         self.ready.append((call.number, False, value))
         self._loop.call_soon(self._on_lost)
+
+    def _not_begun(self, call: Call) -> None:
+        if call.state == "done":
+            # It had begun, and has settled when it was closed.
+            return
+        call.state, call.status = "done", "error"
+        self._close(call)
+        self._in_flight -= 1
+        if not self._over:
+            self._settle_lost(call, "was not run")
 
     def _on_lost(self) -> None:
         self._dispatch()
@@ -219,7 +229,14 @@ class Calls:
         if call.op not in ("search", "describe"):
             self._shown.append(call)
             self.dispatched += 1
-        task = self._context.copy().run(start, self._loop, self._serve(call))
+        serving = self._serve(call)
+        try:
+            task = self._context.copy().run(start, self._loop, serving)
+        except Exception:  # noqa: BLE001 -- logged; a task factory of the host's loop has raised
+            _log.exception("codemode: there is no task for %s", call.op)
+            serving.close()
+            self._not_begun(call)
+            return
         if task.done():
             return
         self._tasks[call.number] = task
