@@ -238,6 +238,25 @@ async def test_the_record_shows_the_call_its_parent_its_updates_and_its_end() ->
 
 
 @pytest.mark.req("tel.3")
+async def test_nothing_of_a_call_is_recorded_after_its_end() -> None:
+    held: list[Any] = []
+
+    async def execute(_: Any, ctx: Any) -> None:
+        held.append(ctx)
+        asyncio.get_running_loop().call_soon(ctx.update, "late")
+
+    hooks = Recorder()
+    _, _, bench = await settled((0, "callValue", "t", {}), Tool(name="t", execute=execute))
+    async with CodeMode(True) as cm:
+        run = cm.run([Tool(name="t", execute=execute, direct_only=True)], hooks=hooks)
+        await run.call("t", {})
+        for ctx in held:
+            ctx.update("later")
+    for events in (bench.trajectory.events, hooks.log):
+        assert [e["type"] for e in events] == ["call_start", "call_end"]
+
+
+@pytest.mark.req("tel.3")
 async def test_a_failed_call_is_recorded_as_an_error() -> None:
     async def execute(_: Any, __: Any) -> None:
         raise ValueError("no such port")

@@ -268,7 +268,6 @@ class Calls:
             raise
         finally:
             call.state = "done"
-            call.context = None
             # The call may be shown later; what it carried is not.
             call.arguments = None
             self._tasks.pop(call.number, None)

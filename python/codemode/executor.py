@@ -255,6 +255,8 @@ class Executor:
             outcome, message = "error", error.message
             raise
         finally:
+            # Whoever still holds its context is not heard any more.
+            call.context = None
             self.trajectory.ended(*who, outcome, time.perf_counter() - started, message)
         if call.op == DIRECT:
             return result
@@ -287,7 +289,7 @@ class Executor:
             parent_call_id=call.parent_call_id,
             scope=self.scope,
             tool_id=tool_id,
-            on_update=lambda partial: self._update(call, tool_id, tool, partial),
+            on_update=lambda partial: self._update(call, tool, partial),
         )
         try:
             result = tool.execute(arguments, context)
@@ -385,13 +387,15 @@ class Executor:
                 f"{tool_id} was not run: its declared output schema is invalid ({error})."
             ) from None
 
-    def _update(self, call: Call, tool_id: str, tool: Tool, partial: Any) -> None:
+    def _update(self, call: Call, tool: Tool, partial: Any) -> None:
+        if call.context is None:
+            return
         self.trajectory.add(
             "call_update",
             call.call_id,
             payload=("partial", partial),
             parentCallId=call.parent_call_id,
-            tool=tool_id,
+            tool=call.tool,
             name=tool.name,
         )
 
