@@ -167,9 +167,7 @@ class Calls:
         self.end()
         for call in self._open.values():
             # Also the one that is in its first step, which has no task yet.
-            call.aborted = True
-            if call.context is not None:
-                call.context.abort()
+            call.abort()
         for task in list(self._tasks.values()):
             task.cancel()
 

@@ -74,7 +74,7 @@ class Call:
         status: `running`, then `ok` or `error`.
         created: `time.monotonic()` when it was made.
         context: What its tool got, while it runs.
-        aborted: The cell has cancelled it.
+        aborted: Its cell, or for a visible tool its run, has ended.
         note: What the model should know of its result.
     """
 
@@ -123,6 +123,12 @@ class Call:
         self.context: ToolContext | None = None
         self.aborted = False
         self.note = ""
+
+    def abort(self) -> None:
+        """Keeps its tool from running, and tells it if it does already."""
+        self.aborted = True
+        if self.context is not None:
+            self.context.abort()
 
 
 class Extension(Protocol):
@@ -281,6 +287,9 @@ class Executor:
             arguments = await self.ask(event, self.hooks, call)
             if call.aborted:
                 # The hook has ended the cell, or it has ended meanwhile.
+                if call.op == DIRECT:
+                    # Nobody has cancelled the task: it is the host's own.
+                    raise GuestError(f"{tool_id} was not run: its owner has aborted the run.")
                 raise asyncio.CancelledError
         arguments = self._check_input(tool_id, tool, arguments, view)
         check_output = self._output_check(tool_id, tool, view)
@@ -298,7 +307,7 @@ class Executor:
         except GuestError:
             raise
         except asyncio.CancelledError:
-            if call.aborted or (call.op == DIRECT and _is_being_cancelled()):
+            if _is_being_cancelled() if call.op == DIRECT else call.aborted:
                 raise
             raise GuestError(f"{tool_id} was cancelled.") from None
         except BaseException as error:

@@ -86,6 +86,8 @@ class CodeModeRun:
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._cells: set[Cell] = set()
+        # Calls of visible tools.
+        self._direct_calls: set[Call] = set()
         self._executor: Executor | None = None
         self._closed = False
         self._aborts = 0
@@ -330,11 +332,19 @@ class CodeModeRun:
         )
         call.call_id = outer
         call.state = "running"
+        self._direct_calls.add(call)
         try:
             result = await self._get_executor().call_tool(call, tool_id, tool, self._view)
         except GuestError as error:
             return ToolResult(content=[{"type": "text", "text": str(error)}], is_error=True)
+        finally:
+            self._direct_calls.discard(call)
         return result if isinstance(result, ToolResult) else as_result(result)
+
+    def _abort_direct(self) -> None:
+        """Those whose tool does not run yet will not run it; the others are told."""
+        for call in self._direct_calls:
+            call.abort()
 
     # Life
 
@@ -346,6 +356,7 @@ class CodeModeRun:
         """
         if run_id is None:
             self._aborts += 1
+            self._abort_direct()
         cells = [c for c in self._cells if run_id is None or c.run_id == run_id]
         await asyncio.gather(*(cell.abort() for cell in cells))
 
@@ -355,6 +366,7 @@ class CodeModeRun:
             return
         self._closed = True
         self._host.forget(self)
+        self._abort_direct()
         for cell in list(self._cells):
             cell.dispose()
         tasks = [task for task in self._tasks if not task.done()]
