@@ -179,17 +179,48 @@ async def test_no_image_of_any_tool_crosses(make_run: Any, form: str) -> None:
     assert image["data"].startswith("QUJD")
 
 
+FAILED = "openclaw:core:bad failed"
+
+
+class Group(Exception):
+    """As `ExceptionGroup`, which Python 3.10 does not have."""
+
+    def __init__(self, message: str, exceptions: list[Exception]) -> None:
+        super().__init__(message)
+        self.exceptions = tuple(exceptions)
+
+
 @pytest.mark.req("gst.5")
 @pytest.mark.parametrize(
     ("error", "words"),
     [
+        (Group("", [TimeoutError()]), "openclaw:core:bad timed out."),
         (TimeoutError(), "openclaw:core:bad timed out."),
         (asyncio.TimeoutError(), "openclaw:core:bad timed out."),
         (TimeoutError("after 3 s"), "after 3 s"),
         (KeyError("customer"), "there is no key 'customer'"),
+        (type("Lost", (KeyError,), {})("customer"), "there is no key 'customer'"),
+        (type("Worded", (KeyError,), {"__str__": lambda _: "gone"})("customer"), "gone"),
+        (NotImplementedError(), f"{FAILED} (not implemented error) without a message."),
+        (AssertionError(), f"{FAILED} (assertion error) without a message."),
+        (ConnectionResetError(), f"{FAILED} (connection reset error) without a message."),
+        (type("Internal", (LookupError,), {})(), f"{FAILED} (lookup error) without a message."),
+        (KeyError(), f"{FAILED} (key error) without a message."),
+        (StopIteration(5), f"{FAILED} (stop iteration): 5"),
+        (SystemExit(2), f"{FAILED} (system exit): 2"),
+        (ValueError("no such port"), "no such port"),
+        (FileNotFoundError(2, "No such file"), "[Errno 2] No such file"),
+        (
+            Group(
+                "2 failed", [ValueError("inner"), Group("deep", [KeyError("k"), StopIteration(5)])]
+            ),
+            f"2 failed; inner; deep; there is no key 'k'; {FAILED} (stop iteration): 5",
+        ),
     ],
 )
-async def test_a_tool_error_says_what_it_is(make_run: Any, error: Exception, words: str) -> None:
+async def test_a_tool_error_says_what_it_is(
+    make_run: Any, error: BaseException, words: str
+) -> None:
     def bad(*_: Any) -> None:
         raise error
 

@@ -491,7 +491,7 @@ class Mute(Exception):
         (asyncio.CancelledError(), "openclaw:core:bad was cancelled."),
         (StopAsyncIteration("stop"), "stop"),
         (ValueError("x" * 50_000), "x" * 10_000),
-        (SystemExit(2), "2"),
+        (SystemExit(2), "openclaw:core:bad failed (system exit): 2"),
         (KeyboardInterrupt("stop"), "stop"),
         (GeneratorExit("gone"), "gone"),
     ],

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import logging
+import re
 import time
 from collections.abc import Mapping
 from types import CoroutineType
@@ -32,6 +33,7 @@ MAX_VALUE_BYTES = 16 << 20
 DIRECT = "direct"
 _SHOWN_TARGET = 200
 _SHOWN_INNER = 5
+_SHOWN_DEPTH = 3
 TOOL_OPS = frozenset({"call", "callValue", "mcp"})
 
 
@@ -412,16 +414,7 @@ class Executor:
         """What the guest may know of a tool's exception: its message, never class or stack."""
         if self.config.error_details == "generic":
             return f"{tool_id} failed."
-        text = _text_of(error)
-        if isinstance(error, (TimeoutError, asyncio.TimeoutError)) and not text:
-            return f"{tool_id} timed out."
-        if type(error) is KeyError:
-            text = f"there is no key {text}"
-        inner = getattr(error, "exceptions", None)
-        if isinstance(inner, tuple):
-            # An exception group says only how many it holds.
-            text = "; ".join([text, *(_text_of(one) for one in inner[:_SHOWN_INNER])])
-        return text[:10_000] or f"{tool_id} failed without a message."
+        return _said(error, tool_id)[:10_000]
 
 
 _OPS = TOOL_OPS | {"search", "describe"}
@@ -434,11 +427,33 @@ def _is_being_cancelled() -> bool:
     return cancelling is None or cancelling() > 0
 
 
-def _text_of(error: BaseException) -> str:
+def _said(error: BaseException, tool_id: str, depth: int = 0) -> str:
+    """What an exception has to say; where that is little, also of which kind it is."""
     try:
-        return str(error)
+        text = str(error)
     except Exception:  # noqa: BLE001 -- a tool's own `__str__`
+        text = ""
+    inner = getattr(error, "exceptions", None)
+    if isinstance(inner, tuple) and depth < _SHOWN_DEPTH:
+        # An exception group says only how many it holds.
+        texts = [text, *(_said(one, tool_id, depth + 1) for one in inner[:_SHOWN_INNER])]
+        return "; ".join(filter(None, texts))
+    if isinstance(error, (TimeoutError, asyncio.TimeoutError)) and not text:
+        return f"{tool_id} timed out."
+    if isinstance(error, KeyError) and type(error).__str__ is KeyError.__str__ and error.args:
+        return f"there is no key {text}"
+    if any(map(str.isalpha, text)):
+        return text
+    failed = f"{tool_id} failed{_kind_of(error)}"
+    return f"{failed}: {text}" if text else f"{failed} without a message."
+
+
+def _kind_of(error: BaseException) -> str:
+    """The kind in words, ` (not implemented error)`; of classes only those of Python itself."""
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    if kind in (Exception, BaseException):
         return ""
+    return f" ({re.sub('(?<=[a-z])(?=[A-Z])', ' ', kind.__name__).lower()})"
 
 
 def _is_for_the_host(error: BaseException) -> bool:
