@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import datetime
+import decimal  # noqa: TC003 -- `@tool` looks it up
 from typing import Any
 
+import pydantic
 import pytest
 
 from codemode import Completed, Failed, Tool, ToolResult, tool
@@ -288,6 +291,82 @@ async def test_a_number_without_a_fraction_is_an_integer_for_a_tool(make_run: An
     result = await run.exec({"code": "return await tools.typed({number: 1, when: 'soon'})"})
     assert isinstance(result, Failed)
     assert "when: " in result.error
+
+
+@dataclasses.dataclass
+class Shipment:
+    port: str
+    when: datetime.date | None = None
+
+
+class Crate(pydantic.BaseModel):
+    weight: int
+
+    @pydantic.field_validator("weight")
+    @classmethod
+    def check(cls, weight: int) -> int:
+        if weight > 9:
+            raise ValueError("too heavy")
+        return weight
+
+
+@tool
+def book(
+    day: datetime.date | None = None,
+    days: list[datetime.date] | str = "",
+    by: datetime.datetime | int = 0,
+    what: Shipment | None = None,
+    more: dict[str, decimal.Decimal] | None = None,
+    ids: set[str] | str = "",
+    crate: Crate | None = None,
+) -> str:
+    """Says what it got."""
+    return repr(day or days or by or what or more or ids or crate)
+
+
+@pytest.mark.req("cat.10")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("{day: 'soon'}", ["day: 'soon' is not a date like \"2024-02-29\""]),
+        ("{by: 'soon'}", ["by: 'soon' is not a time like", " or it is not an integer"]),
+        ("{what: {port: 'x', when: 'soon'}}", ["what.when: 'soon' is not a date"]),
+        ("{more: {a: '1', b: 'x'}}", ["more.b: 'x' is not a number"]),
+        ("{crate: {weight: 10}}", ["crate: weight: Value error, too heavy."]),
+    ],
+)
+async def test_a_value_that_the_tool_cannot_take_is_told_by_field(
+    make_run: Any, given: str, words: list[str]
+) -> None:
+    result = await make_run((book,)).exec({"code": f"return await tools.book({given})"})
+    assert "openclaw:core:book was not run: " in result.error
+    assert "Expected input: {" in result.error
+    assert all(word in result.error for word in words), result.error
+    assert "Crate" not in result.error
+    config = {"errorDetails": "generic"}
+    result = await make_run((book,), config=config).exec(
+        {"code": f"return await tools.book({given})"}
+    )
+    assert "was not run: its input cannot be used. Expected input: {" in result.error
+
+
+@pytest.mark.req("cat.10")
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("{day: null}", "None"),
+        ("{days: 'all'}", "'all'"),
+        ("{days: ['2024-02-29']}", "[datetime.date(2024, 2, 29)]"),
+        ("{ids: 'abc'}", "'abc'"),
+        ("{ids: ['abc']}", "{'abc'}"),
+        ("{by: 1e16}", "10000000000000000"),
+    ],
+)
+async def test_a_member_of_a_union_takes_only_what_is_of_its_kind(
+    make_run: Any, given: str, value: str
+) -> None:
+    result = await make_run((book,)).exec({"code": f"return await tools.book({given})"})
+    assert result.value == value
 
 
 @pytest.mark.req("gst.1")

@@ -16,7 +16,7 @@ from .blocks import without_binary
 from .catalog import CatalogView, LookupFailed
 from .native import engine
 from .policy import Block, CallEvent, Change, Hooks, NeedsApproval, Replace
-from .tools import Tool, ToolContext, ToolResult
+from .tools import Tool, ToolContext, ToolResult, WrongInput
 
 if TYPE_CHECKING:
     from .config import CodeModeConfig
@@ -308,6 +308,11 @@ class Executor:
                 result = await result
         except GuestError:
             raise
+        except WrongInput as error:
+            generic = self.config.error_details == "generic"
+            raise self._wrong_input(
+                tool_id, "its input cannot be used" if generic else str(error), view
+            ) from None
         except asyncio.CancelledError:
             if _is_being_cancelled() if call.op == DIRECT else call.aborted:
                 raise
@@ -386,9 +391,12 @@ class Executor:
         try:
             return check(arguments)
         except (TypeError, ValueError, RecursionError) as error:
-            raise GuestError(
-                f"{tool_id} was not run: {error}. Expected input: {view.input_hint(tool_id)}"
-            ) from None
+            raise self._wrong_input(tool_id, str(error), view) from None
+
+    def _wrong_input(self, tool_id: str, why: str, view: CatalogView) -> GuestError:
+        return GuestError(
+            f"{tool_id} was not run: {why}. Expected input: {view.input_hint(tool_id)}"
+        )
 
     def _output_check(self, tool_id: str, tool: Tool, view: CatalogView) -> Any:
         try:

@@ -33,25 +33,62 @@ _SCALARS: dict[Any, dict[str, Any]] = {
 }
 
 
-def _whole(value: Any) -> Any:
+class Unfit(ValueError):
+    """A value is not what an annotation asks for.
+
+    Attributes:
+        path: Where in the value, outermost first: `.name` and `[0]`.
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        """See the class."""
+        super().__init__(message)
+        self.path = path
+
+
+def _of(kind: type | tuple[type, ...], what: str, convert: Converter) -> Converter:
+    """`convert` for values of one JSON type only, so that members of unions are told apart."""
+
+    def checked(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise Unfit(f"it is not {what}")
+        return convert(value)
+
+    return checked
+
+
+def _text(what: str, convert: Converter) -> Converter:
+    def checked(value: str) -> Any:
+        try:
+            return convert(value)
+        except (ValueError, ArithmeticError):
+            raise Unfit(f"{value[:80]!r} is not {what}") from None
+
+    return _of(str, what, checked)
+
+
+def _whole(value: Any) -> int:
     """JSON knows one kind of number: 1e16 is an integer like any other."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, int):
-        return value
-    raise TypeError(f"{value!r} is no integer")
+    if isinstance(value, float) and not value.is_integer():
+        raise Unfit(f"{value!r} is not an integer")
+    return int(value)
 
 
 _FROM_JSON: dict[Any, Converter] = {
-    int: _whole,
-    datetime.datetime: lambda v: datetime.datetime.fromisoformat(v.replace("Z", "+00:00")),
+    int: _of((int, float), "an integer", _whole),
+    datetime.datetime: _text(
+        'a time like "2024-02-29T12:30:00Z"',
+        lambda v: datetime.datetime.fromisoformat(v.replace("Z", "+00:00")),
+    ),
     # A guest has no dates without a time.
-    datetime.date: lambda v: datetime.date.fromisoformat(v[:10]),
-    datetime.time: datetime.time.fromisoformat,
-    datetime.timedelta: lambda v: datetime.timedelta(seconds=v),
-    decimal.Decimal: decimal.Decimal,
-    uuid.UUID: uuid.UUID,
-    pathlib.Path: pathlib.Path,
+    datetime.date: _text('a date like "2024-02-29"', lambda v: datetime.date.fromisoformat(v[:10])),
+    datetime.time: _text('a time of day like "12:30:00"', datetime.time.fromisoformat),
+    datetime.timedelta: _of(
+        (int, float), "a number of seconds", lambda v: datetime.timedelta(seconds=v)
+    ),
+    decimal.Decimal: _text('a number as text, like "1.50"', decimal.Decimal),
+    uuid.UUID: _text("a UUID", uuid.UUID),
+    pathlib.Path: _text("a path", pathlib.Path),
 }
 _LISTS = (list, Sequence, Iterable)
 _SETS = (set, frozenset, AbstractSet)
@@ -242,30 +279,72 @@ def converter(annotation: Any) -> Converter | None:
         return _array_converter(base, args)
     if base in _MAPS and args:
         inner = converter(args[1])
-        return None if inner is None else lambda v: {k: inner(item) for k, item in v.items()}
+        if inner is None:
+            return None
+        return _of(
+            Mapping,
+            "an object",
+            lambda v: {k: fitted(inner, item, f".{k}") for k, item in v.items()},
+        )
     if not isinstance(base, type):
         return None
     if issubclass(base, enum.Enum):
         return base
     if hasattr(base, "model_validate"):
-        validate: Converter = base.model_validate
-        return validate
+        return _model_converter(base)
     if dataclasses.is_dataclass(base) or typing.is_typeddict(base):
         return _object_converter(base)
     return None
 
 
+def fitted(convert: Converter, value: Any, step: str) -> Any:
+    """Converts what is found at `step`.
+
+    Raises:
+        Unfit: It cannot be; says where and why.
+    """
+    try:
+        return convert(value)
+    except Unfit as error:
+        raise Unfit(str(error), step + error.path) from error
+    except Exception as error:
+        raise Unfit(str(error) or "it cannot be used", step) from error
+
+
+def _model_converter(cls: Any) -> Converter:
+    def convert(value: Any) -> Any:
+        try:
+            return cls.model_validate(value)
+        except ValueError as error:
+            if not hasattr(error, "errors"):
+                raise
+            # Its own text has several lines, and the name of the class.
+            told = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+            raise Unfit("; ".join(f"{at}: {what}" if at else what for at, what in told)) from error
+
+    return convert
+
+
 def _array_converter(base: Any, args: tuple[Any, ...]) -> Converter | None:
-    make = {set: set, frozenset: frozenset, AbstractSet: frozenset, tuple: tuple}.get(base)
+    make = {set: set, frozenset: frozenset, AbstractSet: frozenset, tuple: tuple}.get(base, list)
     if base is tuple and args and args[-1] is not Ellipsis:
         each = [None if arg == () else converter(arg) for arg in args]
-        return lambda v: tuple(
-            item if c is None else c(item) for c, item in zip(each, v, strict=False)
+        return _of(
+            (list, tuple),
+            "an array",
+            lambda v: tuple(
+                item if c is None else fitted(c, item, f"[{n}]")
+                for n, (c, item) in enumerate(zip(each, v, strict=False))
+            ),
         )
     inner = converter(args[0]) if args else None
     if inner is None:
-        return make
-    return lambda v: (make or list)(inner(item) for item in v)
+        return None if make is list else _of((list, tuple), "an array", make)
+    return _of(
+        (list, tuple),
+        "an array",
+        lambda v: make(fitted(inner, item, f"[{n}]") for n, item in enumerate(v)),
+    )
 
 
 def _union_converter(args: tuple[Any, ...]) -> Converter | None:
@@ -276,17 +355,19 @@ def _union_converter(args: tuple[Any, ...]) -> Converter | None:
     def convert(value: Any) -> Any:
         if value is None:
             return None
-        failure: Exception | None = None
+        failures: list[Unfit] = []
         for c in converters:
             if c is None:
                 continue
             try:
-                return c(value)
-            except Exception as error:  # noqa: BLE001 -- the next member may fit
-                failure = error
-        if failure is not None and None not in converters:
-            raise failure
-        return value
+                return fitted(c, value, "")
+            except Unfit as error:
+                failures.append(error)
+        if None in converters:
+            return value
+        if len(failures) == 1:
+            raise failures[0]
+        raise Unfit(" or ".join(dict.fromkeys(str(error) for error in failures)))
 
     return convert
 
@@ -304,10 +385,10 @@ def _object_converter(cls: Any) -> Converter:
         converted = {}
         for name, item in value.items():
             inner = members.get(name)
-            converted[name] = item if inner is None else inner(item)
+            converted[name] = item if inner is None else fitted(inner, item, f".{name}")
         return make(**converted)
 
-    return convert
+    return _of(Mapping, "an object", convert)
 
 
 def _name(origin: Any) -> str:

@@ -8,8 +8,8 @@ import typing
 from dataclasses import dataclass
 from typing import Any
 
-from .schemas import Converter, SchemaError, Schemas, converter
-from .tools import ToolContext, ToolResult
+from .schemas import Converter, SchemaError, Schemas, Unfit, converter, fitted
+from .tools import ToolContext, ToolResult, WrongInput
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -116,9 +116,9 @@ def _caller(
         for name, convert in converters.items():
             if name in arguments:
                 try:
-                    arguments[name] = convert(arguments[name])
-                except Exception as error:
-                    raise ValueError(f"{name}: {error}") from error
+                    arguments[name] = fitted(convert, arguments[name], name)
+                except Unfit as error:
+                    raise WrongInput(f"{error.path}: {error}") from error
         if context is not None:
             arguments[context] = ctx
         return function(**arguments)

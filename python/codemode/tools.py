@@ -82,6 +82,10 @@ class ToolContext:
             self._on_update(partial)
 
 
+class WrongInput(ValueError):
+    """A tool has not run, because its input cannot be used; the text names the field."""
+
+
 _ABSENT: Any = object()
 
 
