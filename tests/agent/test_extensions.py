@@ -431,6 +431,20 @@ async def test_replaying_a_cell_does_not_spawn_again(make_run: Any) -> None:
 
 
 @pytest.mark.req("ns.3")
+async def test_a_provider_that_uses_its_call_ids_again_gets_new_children(make_run: Any) -> None:
+    children = Children()
+    journal: dict[str, Any] = {}
+    code = {"code": "return await agents.run('one')"}
+    for _ in range(2):
+        run = make_run(extensions=[Swarm(children, journal=journal)])
+        for _ in range(3):
+            assert (await run.exec(code, call_id="call_0")).value == "did one"
+        # The second round is that after a restart: it finds all three.
+        assert len(children.requests) == 3
+    assert len({request.key for request in children.requests}) == 3
+
+
+@pytest.mark.req("ns.3")
 async def test_another_scope_with_the_same_journal_spawns_its_own_children(make_run: Any) -> None:
     children = Children()
     journal: dict[str, Any] = {}

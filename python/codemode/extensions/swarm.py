@@ -166,6 +166,9 @@ class Swarm:
         self._live: Counter[str] = Counter()
         self._total = 0
         self._phases: dict[str, str] = {}
+        # How often a call of this id has ended here: a provider may use an id again. Only a call
+        # that comes while the first one runs, or in a later process, is the same once more.
+        self._ended: Counter[str] = Counter()
         self._running: dict[str, asyncio.Task[Mapping[str, Any]]] = {}
         # A tool in no catalog: hooks, approval and trajectory are those of every other call.
         self._tool = Tool(name="agents.run", execute=self._run, owner="swarm", source=CLIENT)
@@ -217,12 +220,14 @@ class Swarm:
             _log.exception("codemode: on_note raised")
 
     async def _run(self, given: Any, context: ToolContext) -> Any:
-        request = self._request(given, context)
+        nth = self._ended[context.call_id]
+        request = self._request(given, context, nth)
         known = self._journal.get(request.key)
         if known is None and request.key in self._running:
             known = await asyncio.shield(self._running[request.key])
         if known is None:
             known = await self._start(request)
+        self._ended[context.call_id] = nth + 1
         if "error" in known:
             raise GuestError(
                 known["error"],
@@ -264,7 +269,7 @@ class Swarm:
             text = f"the child agent took longer than {self._limits.wait_s:g} s"
             return {"error": text, "status": "timeout", "runId": run_id}
 
-    def _request(self, given: Any, context: ToolContext) -> ChildRequest:
+    def _request(self, given: Any, context: ToolContext, nth: int) -> ChildRequest:
         prompt = given.get("prompt")
         if not isinstance(prompt, str) or not prompt.strip():
             raise GuestError("agents.run(prompt, options): prompt must be a text")
@@ -283,7 +288,7 @@ class Swarm:
         schema = given.get("schema")
         if schema is not None:
             _validator(schema)
-        whole = [str(context.scope), context.call_id, given]
+        whole = [str(context.scope), context.call_id, given, *([nth] if nth else [])]
         digest = hashlib.sha256(json.dumps(whole, sort_keys=True, default=str).encode())
         return ChildRequest(
             key=digest.hexdigest()[:32],
