@@ -291,6 +291,10 @@ async def test_a_number_without_a_fraction_is_an_integer_for_a_tool(make_run: An
     result = await run.exec({"code": "return await tools.typed({number: 1, when: 'soon'})"})
     assert isinstance(result, Failed)
     assert "when: " in result.error
+    raw = {"properties": {"id": {"type": "integer"}, "x": {"type": "number"}}, "type": "object"}
+    run = make_run((Tool(name="raw", execute=lambda given, _: repr(given), parameters=raw),))
+    result = await run.exec({"code": "return await tools.raw({id: 1e16, x: 1e16})"})
+    assert result.value == repr({"id": 10**16, "x": 1e16})
 
 
 @dataclasses.dataclass

@@ -8,7 +8,7 @@ use codemode_catalog::validate::Step;
 use codemode_catalog::{Catalog, Entry, Json, Lookup, parse_schema, value_from_wire};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyMapping, PyString};
 
 use crate::encode::encode;
 use crate::text::lossy;
@@ -189,10 +189,14 @@ fn read(value: &Bound<'_, PyAny>) -> PyResult<Json> {
     value_from_wire(bytes.as_bytes()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// A copy of `value` in which the text at `place` is what it says as JSON.
+/// A copy of `value` in which the text at `place` is what it says as JSON, or the number there
+/// an integer.
 fn replaced<'py>(value: &Bound<'py, PyAny>, place: &[Step]) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let Some((step, rest)) = place.split_first() else {
+        if !value.is_instance_of::<PyString>() {
+            return py.get_type::<PyInt>().call1((value,));
+        }
         return py.import("json")?.call_method1("loads", (value,));
     };
     match step {

@@ -77,6 +77,30 @@ fn e01_text_is_parsed_only_where_an_array_or_object_is_wanted() {
 }
 
 #[test]
+fn a_number_without_a_fraction_is_told_where_an_integer_is_wanted() {
+    let schema = json!({"type": "object", "properties": {
+        "id": {"type": "integer"}, "many": {"type": "array", "items": {"$ref": "#/$defs/id"}},
+        "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "listed": {"type": ["integer", "string"]}, "share": {"type": "number"},
+        "either": {"type": ["integer", "number"]}, "free": {}},
+        "$defs": {"id": {"type": "integer"}}});
+    let mut input = json!({"id": 1e16, "many": [1, 2.0, 2.5], "maybe": 1e300, "listed": -4.0,
+        "share": 1e16, "either": 1e16, "free": 1e16});
+    let given = input.clone();
+    let key = |name: &str| Step::Key(name.to_owned());
+    assert_eq!(
+        Validator::for_input(schema).coerce(&mut input),
+        [
+            vec![key("id")],
+            vec![key("many"), Step::Index(1)],
+            vec![key("maybe")],
+            vec![key("listed")]
+        ]
+    );
+    assert_eq!(input, given);
+}
+
+#[test]
 fn recursive_schemas_are_followed_as_deep_as_the_value() {
     let schema =
         json!({"type": "object", "properties": {"next": {"$ref": "#"}, "list": {"type": "array"}}});

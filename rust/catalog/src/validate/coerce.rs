@@ -1,4 +1,5 @@
-//! Texts that a model wrote where an array or object is wanted.
+//! Values that say what is wanted in another form: texts for arrays and objects, `1e16` for an
+//! integer.
 
 use serde_json::Value;
 
@@ -69,6 +70,9 @@ impl<'a> Walk<'a> {
                 *value = parsed;
                 self.found.push(self.path.clone());
             }
+        }
+        if is_whole(value) && wants_integer(&facets) {
+            self.found.push(self.path.clone());
         }
         match value {
             Value::Object(members) => {
@@ -181,6 +185,21 @@ fn properties<'a>(facets: &Facets<'a>, key: &str) -> Vec<&'a Value> {
         .filter_map(|o| o.get("additionalProperties"))
         .filter(|schema| schema.is_object())
         .collect()
+}
+
+/// Whether it is a number without a fraction in the form of one that may have some.
+fn is_whole(value: &Value) -> bool {
+    matches!(value, Value::Number(n) if n.is_f64() && n.as_f64().is_some_and(|f| f.fract() == 0.0))
+}
+
+fn wants_integer(facets: &Facets<'_>) -> bool {
+    facets.all("type").any(|keyword| {
+        let names = match keyword {
+            Value::Array(names) => names.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        names.iter().any(|name| name == "integer") && names.iter().all(|name| name != "number")
+    })
 }
 
 fn parsed_as(text: &str, types: Types) -> Option<Value> {

@@ -55,10 +55,11 @@ impl Validator {
         Self { schema, compiled }
     }
 
-    /// Where in an input a text stands for the array or object that the schema wants there, in
-    /// the order in which they are to be replaced: an outer one before those inside it.
+    /// Where in an input a text stands for the array or object that the schema wants there, or a
+    /// floating-point number for an integer, in the order in which they are to be replaced: an
+    /// outer one before those inside it.
     ///
-    /// `input` is changed accordingly. Texts where the schema allows a string are never touched.
+    /// Texts are replaced in `input`; those where the schema allows a string are never touched.
     pub fn coerce(&self, input: &mut Value) -> Vec<Vec<Step>> {
         if self.compiled.is_none() {
             return Vec::new();
