@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import collections.abc
 import dataclasses
 import datetime as dt
 import decimal
 import enum
 import fractions
+import ipaddress
 import json
 import math
 import pathlib
@@ -16,13 +19,16 @@ import struct
 import threading
 import types
 import uuid
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codemode._engine import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SAFE = 2**53 - 1
 
@@ -188,6 +194,30 @@ class Model:
 
 ZONE = dt.timezone(dt.timedelta(hours=2))
 
+
+class Evens(collections.abc.Set[int]):
+    """A set of one's own."""
+
+    def __contains__(self, x: object) -> bool:
+        return x in (2, 4)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((4, 2))
+
+    def __len__(self) -> int:
+        return 2
+
+
+class Endless(collections.abc.Sequence[int]):
+    """Has more items than it says."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return at
+
+    def __len__(self) -> int:
+        return 3
+
+
 STAND_INS: list[tuple[object, object]] = [
     (Color.RED, "red"),
     (Color.BOTH, ["red", 2]),
@@ -213,6 +243,19 @@ STAND_INS: list[tuple[object, object]] = [
     (collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
     (collections.ChainMap({"a": 1}), {"a": 1}),
     (collections.Counter("aa"), {"a": 2}),
+    (collections.UserDict(a=1), {"a": 1}),
+    (types.SimpleNamespace(a=1, b=Color.RED), {"a": 1, "b": "red"}),
+    (collections.deque([1, Color.RED]), [1, "red"]),
+    (range(3), [0, 1, 2]),
+    (array.array("i", [1, 2]), [1, 2]),
+    (collections.UserList("ab"), ["a", "b"]),
+    (collections.UserString("ab"), "ab"),
+    ({"b": 1, "a": 2}.keys(), ["b", "a"]),
+    ({"b": 1, "a": 2}.values(), [1, 2]),
+    ({"b": 1}.items(), [["b", 1]]),
+    (Evens(), [2, 4]),
+    (ipaddress.ip_address("192.0.2.1"), "192.0.2.1"),
+    (ipaddress.ip_network("2001:db8::/32"), "2001:db8::/32"),
 ]
 
 
@@ -229,6 +272,12 @@ def test_a_pydantic_model_crosses() -> None:
     model = pydantic.create_model("Shipment", port=(str, ...), when=(dt.date, ...))
     value = [model(port="x", when=dt.date(2024, 1, 2))]
     assert cross(value) == [{"port": "x", "when": "2024-01-02"}]
+
+
+def test_an_attrs_class_crosses() -> None:
+    attrs = pytest.importorskip("attrs")
+    model = attrs.make_class("Shipment", ["port", "when"])
+    assert cross([model("x", dt.date(2024, 1, 2))]) == [{"port": "x", "when": "2024-01-02"}]
 
 
 def test_numpy_values_cross() -> None:
@@ -253,6 +302,10 @@ REFUSED: list[tuple[object, type[Exception], str]] = [
         TypeError,
         "$: a generator object cannot be turned into JSON; return a list",
     ),
+    (map(str, [1]), TypeError, "$: a map object cannot be turned into JSON; return a list"),
+    ([range(10**12)], ValueError, "$[0]: a range of 1000000000000 items cannot cross"),
+    ([range(10**30)], TypeError, "$[0]: len() of a range object raised OverflowError"),
+    ([Endless()], ValueError, "$[0]: changed while it was read"),
     (print, TypeError, "$: a builtin_function_or_method object cannot"),
     (1j, TypeError, "$: a complex object cannot be turned into JSON"),
     ([b"secret"], TypeError, "$[0]: binary data (bytes) cannot cross; return text, base64 text"),

@@ -5,8 +5,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping,
-    PyMemoryView, PySet, PyString, PyTuple, PyType,
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList,
+    PyMapping, PyMemoryView, PySet, PyString, PyTuple, PyType,
 };
 
 use crate::path::{Refused, type_name};
@@ -30,11 +30,16 @@ enum Rule {
     Method(&'static str),
     /// `str(…)`.
     Str,
+    /// Its attributes.
+    Vars,
 }
+
+/// Items of a collection that are looked at: a `range` may have any number of them.
+const MOST_ITEMS: usize = 1 << 24;
 
 /// Module, class, rule. A class is looked up in the loaded modules: of a module that nobody
 /// has imported there are no instances, and nothing here pays for importing it.
-const LIBRARY: [(&str, &str, Rule); 9] = [
+const LIBRARY: [(&str, &str, Rule); 12] = [
     ("datetime", "date", Rule::Method("isoformat")), // and its subclass datetime
     ("datetime", "time", Rule::Method("isoformat")),
     ("datetime", "timedelta", Rule::Method("total_seconds")),
@@ -42,6 +47,9 @@ const LIBRARY: [(&str, &str, Rule); 9] = [
     ("uuid", "UUID", Rule::Str),
     ("pathlib", "PurePath", Rule::Str),
     ("fractions", "Fraction", Rule::Str),
+    ("ipaddress", "_IPAddressBase", Rule::Str), // addresses, networks, interfaces
+    ("collections", "UserString", Rule::Str),
+    ("types", "SimpleNamespace", Rule::Vars),
     ("numpy", "generic", Rule::Method("tolist")),
     ("numpy", "ndarray", Rule::Method("tolist")),
 ];
@@ -72,7 +80,7 @@ pub(crate) fn stand_for<'py>(v: &Bound<'py, PyAny>) -> Result<Stand<'py>, Refuse
         return Ok(Stand::Tuple(t.clone()));
     }
     if v.is_instance_of::<PySet>() || v.is_instance_of::<PyFrozenSet>() {
-        return set(v).map(Stand::Object);
+        return items(v).and_then(sorted).map(|list| Stand::Object(list.into_any()));
     }
     if v.is_instance_of::<PyType>() {
         return Err(refuse(v));
@@ -85,10 +93,14 @@ pub(crate) fn stand_for<'py>(v: &Bound<'py, PyAny>) -> Result<Stand<'py>, Refuse
     if class.hasattr(intern!(py, "__dataclass_fields__"))? {
         return data_class(v).map(Stand::Object);
     }
+    if class.hasattr(intern!(py, "__attrs_attrs__"))? {
+        return fields(v, &attribute(v, "__attrs_attrs__")?).map(Stand::Object);
+    }
     for (module, class, rule) in LIBRARY {
         if is_loaded_instance(v, module, class)? {
             return match rule {
                 Rule::Method(name) => call(v, name).map(Stand::Object),
+                Rule::Vars => attribute(v, "__dict__").map(Stand::Object),
                 Rule::Str => v.str().map(Stand::Text).map_err(|e| Refused::raised(v, "str()", e)),
             };
         }
@@ -105,6 +117,14 @@ pub(crate) fn stand_for<'py>(v: &Bound<'py, PyAny>) -> Result<Stand<'py>, Refuse
     if v.is_instance_of::<PyMapping>() {
         let dict = py.get_type::<PyDict>().call1((v,));
         return dict.map(Stand::Object).map_err(|e| Refused::raised(v, "dict()", e));
+    }
+    // A view first: one of keys counts as a set too, but has an order.
+    for class in ["MappingView", "Sequence", "Set"] {
+        if is_loaded_instance(v, "collections.abc", class)? {
+            let list = items(v)?;
+            return if class == "Set" { sorted(list) } else { Ok(list) }
+                .map(|l| Stand::Object(l.into_any()));
+        }
     }
     Err(refuse(v))
 }
@@ -160,7 +180,8 @@ fn refuse(v: &Bound<'_, PyAny>) -> Refused {
     let name = type_name(v);
     let instead = match name.as_str() {
         "coroutine" => "it was not awaited",
-        "generator" | "async_generator" => "return a list of its items",
+        "async_generator" => "return a list of its items",
+        _ if v.cast::<PyIterator>().is_ok() => "return a list of its items",
         _ => {
             "return dicts, lists, strings, numbers, booleans, None, dataclasses or pydantic models"
         }
@@ -202,9 +223,18 @@ fn model<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refused> {
 }
 
 fn data_class<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refused> {
+    let of = v.py().import(intern!(v.py(), "dataclasses"))?;
+    fields(v, &of.call_method1(intern!(v.py(), "fields"), (v,))?)
+}
+
+/// The attributes of `v` whose names `described` has.
+fn fields<'py>(
+    v: &Bound<'py, PyAny>,
+    described: &Bound<'py, PyAny>,
+) -> Result<Bound<'py, PyAny>, Refused> {
     let py = v.py();
     let dict = PyDict::new(py);
-    for field in py.import(intern!(py, "dataclasses"))?.call_method1("fields", (v,))?.try_iter()? {
+    for field in described.try_iter()? {
         let name =
             field?.getattr(intern!(py, "name"))?.cast_into::<PyString>().map_err(PyErr::from)?;
         dict.set_item(&name, attribute(v, &name.to_string_lossy())?)?;
@@ -212,16 +242,27 @@ fn data_class<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refused> 
     Ok(dict.into_any())
 }
 
-/// Elements in ascending order if they have one, so that equal sets are equal bytes.
-fn set<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refused> {
-    let py = v.py();
-    let list = PyList::empty(py);
-    for item in v.try_iter()? {
-        list.append(item?)?;
+/// As many items as it says that it has.
+fn items<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyList>, Refused> {
+    let n = v.len().map_err(|e| Refused::raised(v, "len()", e))?;
+    if n > MOST_ITEMS {
+        return Err(Refused::value(format!("a {} of {n} items cannot cross", type_name(v))));
     }
+    let list = PyList::empty(v.py());
+    for item in v.try_iter().map_err(|e| Refused::raised(v, "iter()", e))? {
+        if list.len() == n {
+            return Err(Refused::changed());
+        }
+        list.append(item.map_err(|e| Refused::raised(v, "iter()", e))?)?;
+    }
+    Ok(list)
+}
+
+/// In ascending order if the items have one, so that equal sets are equal bytes.
+fn sorted(list: Bound<'_, PyList>) -> Result<Bound<'_, PyList>, Refused> {
     match list.sort() {
         // What a failed sort leaves is some order of all elements.
-        Err(e) if !e.is_instance_of::<PyException>(py) => Err(e.into()),
-        _ => Ok(list.into_any()),
+        Err(e) if !e.is_instance_of::<PyException>(list.py()) => Err(e.into()),
+        _ => Ok(list),
     }
 }
