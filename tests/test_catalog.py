@@ -155,6 +155,8 @@ def test_search_finds_and_a_blank_query_is_the_first_page() -> None:
         made("portfolio", "Показать портфель пользователя"),
         made("orders", "查询订单状态"),
         made("readFile", "Reads a local file."),
+        made("sendEmail", "Sends a message."),
+        made("getProfile", "A profile with name and e-mail."),
     )
 
     def found(query: str) -> list[str]:
@@ -165,7 +167,9 @@ def test_search_finds_and_a_blank_query_is_the_first_page() -> None:
     assert found("订单") == ["orders"]
     assert found("read file")[0] == "readFile"
     assert found("zebra") == []
-    assert found("  ") == [t.name for _, t in catalog.guest]
+    assert sorted(found("mail")) == sorted(found("e-mail")) == ["getProfile", "sendEmail"]
+    assert found("email")[0] == "sendEmail"
+    assert found("  ") == found("*") == [t.name for _, t in catalog.guest]
     assert len(catalog.search("", 2)) == 2
 
 

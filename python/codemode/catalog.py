@@ -221,8 +221,8 @@ class CatalogView:
         )
 
     def search(self, query: str, limit: int) -> list[dict[str, Any]]:
-        """Compact entries, best first (cat.6); the first page by id for a blank query."""
-        if not query.strip():
+        """Compact entries, best first (cat.6); the first page by id for a blank query, or `*`."""
+        if not query.strip().strip("*?%."):
             return self.entries[:limit]
         entries = self.entries
         return [entries[n] for n in self.index.search(query, limit)]

@@ -226,10 +226,14 @@ class Executor:
 
     def _search(self, call: Call, view: CatalogView) -> list[dict[str, Any]]:
         self.counters.since["search"] += 1
-        limit = call.arguments.get("limit") if isinstance(call.arguments, Mapping) else None
+        given = call.arguments
+        # `search("words", 3)` says what is meant.
+        limit = given.get("limit") if isinstance(given, Mapping) else given
         most = self.config.max_search_limit
         if isinstance(limit, bool) or not isinstance(limit, (int, float)):
             limit = self.config.search_default_limit
+            if given not in (None, {}, {"limit": None}):
+                call.note = f"tools.search(query, {{ limit }}) got no number as limit; {limit} held"
         return view.search(call.target[:2_000], int(min(max(limit, 1), most)))
 
     async def call_tool(self, call: Call, tool_id: str, tool: Tool, view: CatalogView) -> Any:

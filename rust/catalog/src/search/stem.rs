@@ -45,6 +45,10 @@ pub(super) fn stem(word: &mut String) {
             break;
         }
     }
+    if word == "email" {
+        // `e-mail` comes in two words.
+        word.remove(0);
+    }
     if word.len() > SHORTEST && word.ends_with('e') {
         word.pop();
     }
@@ -95,6 +99,7 @@ mod tests {
             &["box", "boxing"],
             &["call", "calls", "calling"],
             &["stop", "stopped", "stopping"],
+            &["mail", "mails", "mailing", "email", "emails"],
         ] {
             for form in forms {
                 assert_eq!(stemmed(form), stemmed(forms[0]), "{form}");
