@@ -206,6 +206,18 @@ async def test_a_wait_without_a_run_id_is_told_what_to_send(given: Any) -> None:
 
 
 @pytest.mark.req("wai.2")
+@pytest.mark.parametrize("end", ["return 1", "throw 1"])
+async def test_a_wait_for_a_result_that_was_given_is_told_so(make_run: Any, end: str) -> None:
+    run = make_run()
+    run_id = (await run.exec(code(f"await yield_control(); {end}"))).run_id
+    await run.wait({"runId": run_id})
+    late = await run.wait({"runId": run_id})
+    assert (late.status, late.code) == ("failed", "invalid_input")
+    assert "already finished" in late.error
+    assert "unavailable" in (await make_run().wait({"runId": run_id})).error
+
+
+@pytest.mark.req("wai.2")
 async def test_a_foreign_id_is_explained(make_run: Any) -> None:
     result = await make_run().wait({"runId": "proc-7"})
     assert isinstance(result, Failed)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
 from .executor import DIRECT, Call, Executor, Extension, GuestError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .scope import Scope
 
 _JOIN_S = 1.0
+_FINISHED = 64
 # What a debug log shows of an event: no inputs and no error texts.
 _LOGGED = ("callId", "parentCallId", "name", "tool", "outcome", "durationMs", "runId")
 _FETCH_CATALOG, _FETCH_NAMES, _FETCH_API_LIST, _FETCH_API_READ, _FETCH_MCP = range(1, 6)
@@ -86,6 +88,8 @@ class CodeModeRun:
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._cells: set[Cell] = set()
+        # Ids of cells that have given their result.
+        self._finished: deque[str] = deque(maxlen=_FINISHED)
         # Calls of visible tools.
         self._direct_calls: set[Call] = set()
         self._executor: Executor | None = None
@@ -280,11 +284,19 @@ class CodeModeRun:
         outer = self._next_id("wait", call_id)
         try:
             run_id = read_wait(arguments)
-            cell = cast("Cell", STORE.claim(run_id, self.scope, self))
+            cell = self._claim(run_id)
         except (BadInput, Refused) as error:
             return self._refuse(WAIT, outer, str(error))
         self._record_start(WAIT, outer, run_id)
         return await self._drive(WAIT, outer, cell, cell.resume())
+
+    def _claim(self, run_id: str) -> Cell:
+        if run_id in self._finished:
+            raise Refused(
+                "code mode run has already finished; its result came with the last wait. "
+                "Use that result, or start a new exec."
+            )
+        return cast("Cell", STORE.claim(run_id, self.scope, self))
 
     async def call(
         self, name: str, arguments: Any = None, *, call_id: str | None = None
@@ -408,6 +420,8 @@ class CodeModeRun:
         try:
             result: Result = await driving
             outcome = result.status
+            if outcome != "waiting":
+                self._finished.append(cell.run_id)
             message = result.error if isinstance(result, Failed) else None
         finally:
             self.trajectory.add(
