@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import datetime
 import decimal  # noqa: TC003 -- `@tool` looks it up
+import json
 from typing import Any
 
 import pydantic
@@ -79,6 +80,35 @@ async def test_the_fields_of_an_error_are_told(make_run: Any) -> None:
 async def test_a_name_that_is_nearly_right_is_put_right(make_run: Any, name: str) -> None:
     error = (await make_run(TOOLS).call(name, {"code": "return 1"})).error
     assert f"the name is {name.strip().lower().split('.')[-1]}." in error
+
+
+@pytest.mark.req("exe.1")
+async def test_a_program_under_another_name_is_told_the_name(make_run: Any) -> None:
+    error = (await make_run(TOOLS).exec({"script": "return 1", "x" * 99: 1})).error
+    assert 'send {"code"' in error
+    assert f"exec has no field script, {'x' * 40}." in error
+
+
+@pytest.mark.req("srf.7")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tools.get", 'tools.callValue("openclaw:core:get"'),
+        ("functions.get ", 'tools.callValue("openclaw:core:get"'),
+        ("tools.search", 'tools.search("what you need")'),
+        ("describe", 'tools.search("what you need")'),
+        ("get.it", 'tools.search("get.it")'),
+    ],
+)
+async def test_a_call_that_belongs_into_a_program_is_shown_as_one(
+    make_run: Any, name: str, words: str
+) -> None:
+    run = make_run(TOOLS)
+    error = (await run.call(name, {})).error
+    assert "Nothing was run." in error
+    shown = json.loads(error[error.index("exec(") + 5 : error.rindex(")")])
+    assert words in shown["code"]
+    assert (await run.exec(shown)).status == "completed"
 
 
 @pytest.mark.req("gst.5")

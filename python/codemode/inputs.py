@@ -51,6 +51,7 @@ def read_exec(value: Any, config: CodeModeConfig) -> ExecInput:
     """
     if not isinstance(value, Mapping):
         raise BadInput('exec takes an object: {"code": "return 1 + 1"}.')
+    odd = ", ".join(str(key)[:40] for key in value if key not in _FIELDS)
     texts: list[str] = []
     for name in ("code", "command"):
         given = value.get(name)
@@ -61,7 +62,10 @@ def read_exec(value: Any, config: CodeModeConfig) -> ExecInput:
         if given.strip():
             texts.append(given)
     if not texts:
-        raise BadInput('code is missing: send {"code": "return 1 + 1"} with a program in it.')
+        instead = f" exec has no field {odd}." if odd else ""
+        raise BadInput(
+            f'code is missing: send {{"code": "return 1 + 1"}} with a program in it.{instead}'
+        )
     if len(set(texts)) > 1:
         raise BadInput("code and command differ; send only code.")
     code = _well_formed(texts[0])
@@ -75,12 +79,11 @@ def read_exec(value: Any, config: CodeModeConfig) -> ExecInput:
     restart_safe = value.get("restartSafe")
     if restart_safe is not None and not isinstance(restart_safe, bool):
         raise BadInput("restartSafe must be true or false.")
-    odd = [str(key)[:40] for key in value if key not in _FIELDS]
     return ExecInput(
         code=code,
         typescript=_is_typescript(value.get("language"), config),
         restart_safe=bool(restart_safe),
-        warnings=(f"exec has no field {', '.join(odd)}; ignored.",) if odd else (),
+        warnings=(f"exec has no field {odd}; ignored.",) if odd else (),
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .catalog import QUICK_INDEX_BUDGET, CatalogView
+from .catalog import HELPERS, QUICK_INDEX_BUDGET, CatalogView
 from .records import record
 
 if TYPE_CHECKING:
@@ -106,13 +106,17 @@ def direct_tool(tool: Tool) -> ModelTool:
 def hidden_tool_error(name: str, view: CatalogView) -> str:
     """What a model reads that called a tool which only exists inside exec (srf.7)."""
     shown = name[:100]
-    own = name.strip().rsplit(".", 1)[-1].lower()
-    if own in (EXEC, WAIT):
-        return f"There is no tool {shown}; the name is {own}. Nothing was run."
+    own = name.strip().rsplit(".", 1)[-1]
+    if own.lower() in (EXEC, WAIT):
+        return f"There is no tool {shown}; the name is {own.lower()}. Nothing was run."
     ids = [tool_id for tool_id, tool in view.guest if name in (tool_id, tool.name)]
+    ids = ids or [tool_id for tool_id, tool in view.guest if tool.name == own]
     if ids:
         code = f"return await tools.callValue({_js(ids[0])}, {{}});"
         what = f"{shown} is not a tool of its own here; call it inside exec"
+    elif view.guest and own in HELPERS:
+        code = 'return await tools.search("what you need");'
+        what = f"{shown} is no tool but a function inside exec"
     elif view.guest:
         code = f"return await tools.search({_js(shown)});"
         what = f"There is no tool {shown}; other tools are called inside exec"
