@@ -271,8 +271,7 @@ class Calls:
             self._tasks.pop(call.number, None)
             self._close(call)
             self._in_flight -= 1
-        if call.note and call.note not in self.notes:
-            self.notes.append(call.note)
+        self.notes.extend(note for note in call.notes if note not in self.notes)
         if not self._over:
             self.ready.append((call.number, call.status == "ok", value))
             self._dispatch()

@@ -77,7 +77,7 @@ class Call:
         created: `time.monotonic()` when it was made.
         context: What its tool got, while it runs.
         aborted: Its cell, or for a visible tool its run, has ended.
-        note: What the model should know of its result.
+        notes: What the model should know of its result.
     """
 
     __slots__ = (
@@ -86,7 +86,7 @@ class Call:
         "call_id",
         "context",
         "created",
-        "note",
+        "notes",
         "number",
         "op",
         "parent_call_id",
@@ -124,7 +124,7 @@ class Call:
         self.created = time.monotonic()
         self.context: ToolContext | None = None
         self.aborted = False
-        self.note = ""
+        self.notes: list[str] = []
 
     def abort(self) -> None:
         """Keeps its tool from running, and tells it if it does already."""
@@ -213,7 +213,9 @@ class Executor:
         except (TypeError, ValueError, RecursionError) as error:
             raise GuestError(f"The result of {call.tool} cannot cross: {error}") from None
         if not_finite:
-            call.note = f"the result of {call.tool} held NaN or an infinity, which became null"
+            call.notes.append(
+                f"the result of {call.tool} held NaN or an infinity, which became null"
+            )
         return cast("bytes", encoded)
 
     def encode_error(self, error: GuestError) -> bytes:
@@ -233,7 +235,9 @@ class Executor:
         if isinstance(limit, bool) or not isinstance(limit, (int, float)):
             limit = self.config.search_default_limit
             if given not in (None, {}, {"limit": None}):
-                call.note = f"tools.search(query, {{ limit }}) got no number as limit; {limit} held"
+                call.notes.append(
+                    f"tools.search(query, {{ limit }}) got no number as limit; {limit} held"
+                )
         return view.search(call.target[:2_000], int(min(max(limit, 1), most)))
 
     async def call_tool(self, call: Call, tool_id: str, tool: Tool, view: CatalogView) -> Any:
@@ -275,7 +279,13 @@ class Executor:
         result = _crossing(result)
         if call.op == "call":
             return {"tool": _short(view.entry(tool_id)), "result": _whole(result)}
-        return result.value if isinstance(result, ToolResult) else result
+        if not isinstance(result, ToolResult):
+            return result
+        if result.is_error and result.has_details:
+            call.notes.append(
+                f"{tool_id} reported a failure (isError); its value is what it gave nevertheless"
+            )
+        return result.value
 
     async def _guarded(
         self, call: Call, tool_id: str, tool: Tool, arguments: Any, view: CatalogView
