@@ -749,3 +749,29 @@ async def test_a_program_that_runs_on_after_a_call_is_still_ended(make_run: Any)
     result = await run.exec({"code": "await tools.quick({}); for (;;);"})
     assert (result.status, result.limit) == ("failed", "time")
     assert time.monotonic() - started < 3
+
+
+@pytest.mark.req("wai.1", "exe.3")
+async def test_a_wait_for_a_timer_alone_says_so(make_run: Any) -> None:
+    run = make_run([gate()[0]], config={"timeoutMs": 100})
+    result = await run.exec(code("await new Promise((r) => setTimeout(r, 55_000))"))
+    for _ in range(2):
+        assert (result.reason, result.pending_tool_calls) == ("pending_tools", ())
+        assert len(result.warnings) == 1
+        assert "only for a timer that is due in 5" in result.warnings[0]
+        result = await run.wait({"runId": result.run_id})
+    await run.abort()
+    result = await run.exec(code("setTimeout(() => 0, 60_000); await tools.slow({})"))
+    assert (len(result.pending_tool_calls), result.warnings) == (1, ())
+
+
+@pytest.mark.req("gst.6")
+async def test_the_reason_of_a_pause_is_told_once(make_run: Any) -> None:
+    run = make_run()
+    program = "setTimeout(() => 0, 60_000); await yield_control('half done'); await yield_control()"
+    result = await run.exec(code(program))
+    assert (result.reason, result.warnings) == ("yield", ("the program paused itself: half done",))
+    result = await run.wait({"runId": result.run_id})
+    assert (result.reason, result.warnings) == ("yield", ())
+    result = await run.exec(code("await yield_control('x'.repeat(9e3))"))
+    assert len(result.warnings[0]) < 600

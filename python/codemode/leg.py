@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # A timer that is due at once would otherwise make host and worker spin.
 MIN_TIMER_S = 0.001
 
+_SHOWN_REASON = 500
+
 # The guest could go on, in another process.
 HAND_OVER = "hand_over"
 
@@ -144,6 +146,8 @@ class Leg:
             # Goes to the host; the cell must not wait for what will not come.
             self._on_fail(HostBroke())
             raise
+        if turn.yielded:
+            self._calls.notes.append(f"the program paused itself: {turn.yielded[:_SHOWN_REASON]}")
         if reason is not None:
             self._finish(reason)
         elif not self._end.done():

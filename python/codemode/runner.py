@@ -153,6 +153,7 @@ class Cell:
                 return self._ended()
             due = self._calls.ready or self._timer_due()
             if not due or time.monotonic() >= budget.resume_until:
+                self._tell_of_timer("pending_tools")
                 return self._park("pending_tools")
         return await self._run_leg(budget, self._restoring(budget))
 
@@ -212,11 +213,20 @@ class Cell:
                 if failure:
                     return self._fail_turn(failure)
                 if end != HAND_OVER:
+                    self._tell_of_timer(end)
                     return self._park(cast("WaitReason", end))
             finally:
                 self._live = None
                 live.discard()
             begin = self._restoring(budget)
+
+    def _tell_of_timer(self, reason: str) -> None:
+        """Says what is pending where the list of pending calls is empty."""
+        if reason == "pending_tools" and self._timer_at is not None and not self._calls:
+            left = max(self._timer_at - time.monotonic(), 0)
+            self._warnings.append(
+                f"the program waits for no tool, only for a timer that is due in {left:.1f} s"
+            )
 
     def _conclude(self, live: LiveWorker, turn: Any) -> Result:
         kind = type(turn).__name__
