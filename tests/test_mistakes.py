@@ -189,6 +189,20 @@ async def test_a_number_of_a_tool_that_json_does_not_have_is_told(
     assert "openclaw:core:odd held NaN" in result.warnings[0]
 
 
+@pytest.mark.req("cat.7")
+async def test_a_failure_that_a_tool_reports_beside_a_value_is_told(make_run: Any) -> None:
+    failed = Tool(
+        name="failed", execute=lambda *_: ToolResult(details={"a": float("inf")}, is_error=True)
+    )
+    run = make_run((failed,))
+    result = await run.exec({"code": "return await tools.failed({})"})
+    assert result.value == {"a": None}
+    assert ["reported a failure" in warning for warning in result.warnings] == [True, False]
+    result = await run.exec({"code": "return await tools.call('failed', {})"})
+    assert result.value["result"]["isError"] is True
+    assert ["reported a failure" in warning for warning in result.warnings] == [False]
+
+
 @pytest.mark.req("gst.4")
 async def test_a_proxy_is_what_its_target_is(make_run: Any) -> None:
     code = "const p = new Proxy(new Proxy([1, 2], {}), {}); return [p, new Proxy({a: 1}, {})]"
