@@ -150,22 +150,13 @@ class Pool:
 
     def _take_kept(self, owner: object) -> Any:
         worker = self._kept.pop(owner, None)
-        if worker is None:
-            return None
-        with contextlib.suppress(Exception):
-            if worker.recv() is None:
-                return worker
-        worker.close()
-        return None
+        return worker if worker is not None and _is_alive(worker) else None
 
     def _take_ready(self) -> Any:
         while self._ready:
             worker = self._ready.pop()
-            # One that died while it was idle says so now.
-            with contextlib.suppress(Exception):
-                if worker.recv() is None:
-                    return worker
-            worker.close()
+            if _is_alive(worker):
+                return worker
         return None
 
     def _fork(self) -> Any:
@@ -288,3 +279,12 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def _is_alive(worker: Any) -> bool:
+    """Whether an idle worker still lives: one that died meanwhile says so now, and is closed."""
+    with contextlib.suppress(Exception):
+        if worker.recv() is None:
+            return True
+    worker.close()
+    return False
