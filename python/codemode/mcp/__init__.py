@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from .bridge import McpBridge
 from .config import HttpServer, McpConfig, McpConfigError, ServerConfig, StdioServer
-from .manager import McpCallError, McpServers, McpUnavailable
+from .manager import McpServers
+from .owner import McpCallError, McpUnavailable
 from .snapshot import McpSnapshot, McpTool, ServerView
 from .surface import McpSurface
 
