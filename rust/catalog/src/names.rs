@@ -168,17 +168,19 @@ impl Spelling {
     }
 }
 
-/// Levenshtein distance.
+/// How many letters have to be put in, left out, changed, or swapped with their neighbour.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
+    let (mut last, mut next) = (row.clone(), row.clone());
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        next[0] = i + 1;
         for (j, y) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(x != y)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
+            let least = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
+            let swapped = i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y;
+            next[j + 1] = if swapped { least.min(last[j - 1] + 1) } else { least };
         }
+        std::mem::swap(&mut last, &mut row);
+        std::mem::swap(&mut row, &mut next);
     }
     row[b.len()]
 }
@@ -234,6 +236,7 @@ mod tests {
         assert_eq!(ids("WebSearch")[0], "openclaw:web:web_search");
         assert_eq!(ids("sendMessages")[0], "openclaw:gmail:send_message");
         assert_eq!(ids("READ")[0], "openclaw:core:read");
+        assert_eq!(Names::new([("a:b:get", "get")]).suggest("gte"), [0]);
         assert!(ids("zzzzqq").is_empty());
         assert!(ids("").is_empty());
         assert!(ids(&"x".repeat(1_000_000)).is_empty());
