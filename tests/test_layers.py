@@ -31,6 +31,8 @@ FLOW = [
     "debug",
     "telemetry",
     "inputs",
+    "call",
+    "raised",
     "executor",
     "worker",
     "engine",

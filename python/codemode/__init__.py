@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .activation import Activation, ModelRow
+    from .call import GuestError
     from .config import CodeModeConfig, ConfigError
-    from .executor import Extension, GuestError
+    from .executor import Extension
     from .guard import PayloadRefused, guard_payload
     from .models import Completed, Failed, PendingCall, Result, Waiting
     from .native import RuntimeUnavailable
@@ -24,7 +25,8 @@ __version__ = "0.1.0"
 _WHERE = {
     "activation": ("Activation", "ModelRow"),
     "config": ("CodeModeConfig", "ConfigError"),
-    "executor": ("Extension", "GuestError"),
+    "call": ("GuestError",),
+    "executor": ("Extension",),
     "guard": ("PayloadRefused", "guard_payload"),
     "models": ("Completed", "Failed", "PendingCall", "Result", "Waiting"),
     "native": ("RuntimeUnavailable",),

@@ -9,14 +9,15 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
+from .call import Call, GuestError
 from .eager import start
-from .executor import Call, Executor, GuestError
 from .models import DispatchedCall, PendingCall, PendingState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .catalog import CatalogView
+    from .executor import Executor
 
 _log = logging.getLogger("codemode")
 

@@ -6,16 +6,17 @@ import asyncio
 import inspect
 import json
 import logging
-import re
 import time
 from collections.abc import Mapping
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from .blocks import without_binary
+from .call import DIRECT, Call, GuestError
 from .catalog import CatalogView, LookupFailed
 from .native import engine
 from .policy import Block, CallEvent, Change, Hooks, NeedsApproval, Replace
+from .raised import is_for_the_host, said
 from .tools import Tool, ToolContext, ToolResult, WrongInput
 
 if TYPE_CHECKING:
@@ -29,108 +30,7 @@ _log = logging.getLogger("codemode")
 # Largest value that crosses in either direction, encoded.
 MAX_VALUE_BYTES = 16 << 20
 
-# The model itself calls a visible tool.
-DIRECT = "direct"
-_SHOWN_TARGET = 200
-_SHOWN_INNER = 5
-_SHOWN_DEPTH = 3
 TOOL_OPS = frozenset({"call", "callValue", "mcp"})
-
-
-class GuestError(Exception):
-    """A rejection of a nested call, as the guest sees it: plain data.
-
-    Args:
-        message: What happened and what to do.
-        name: `name` of the guest's error.
-        fields: Further own properties.
-    """
-
-    def __init__(
-        self, message: str, *, name: str = "Error", fields: Mapping[str, Any] | None = None
-    ) -> None:
-        """See the class."""
-        super().__init__(message)
-        self.message = message
-        self.name = name
-        self.fields = fields or {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for the guest."""
-        return {**self.fields, "name": self.name, "message": self.message}
-
-
-class Call:
-    """One nested call of a cell.
-
-    Attributes:
-        number: Number that the worker gave it, ascending within the cell.
-        call_id: Id for hooks, trajectory and pending lists.
-        parent_call_id: The outer exec.
-        op: What the guest asked for.
-        target: Tool id or name, query, … as the guest gave it.
-        arguments: Decoded input.
-        tool: Catalog id once resolved, before that the target.
-        state: `queued`, `running`, `approval` or `done`.
-        size: What it takes of the host while it is outstanding, bytes.
-        status: `running`, then `ok` or `error`.
-        created: `time.monotonic()` when it was made.
-        context: What its tool got, while it runs.
-        aborted: Its cell, or for a visible tool its run, has ended.
-        notes: What the model should know of its result.
-    """
-
-    __slots__ = (
-        "aborted",
-        "arguments",
-        "call_id",
-        "context",
-        "created",
-        "notes",
-        "number",
-        "op",
-        "parent_call_id",
-        "replay_safe_only",
-        "size",
-        "state",
-        "status",
-        "target",
-        "tool",
-    )
-
-    def __init__(
-        self,
-        number: int,
-        op: str,
-        target: str,
-        arguments: Any,
-        *,
-        parent_call_id: str,
-        replay_safe_only: bool,
-        size: int = 0,
-    ) -> None:
-        """See the class."""
-        self.number = number
-        self.size = size
-        self.call_id = f"{parent_call_id}:{number}"
-        self.parent_call_id = parent_call_id
-        self.op = op
-        self.target = target
-        self.arguments = arguments
-        self.replay_safe_only = replay_safe_only
-        self.tool = target if len(target) <= _SHOWN_TARGET else target[:_SHOWN_TARGET]
-        self.state = "queued"
-        self.status = "running"
-        self.created = time.monotonic()
-        self.context: ToolContext | None = None
-        self.aborted = False
-        self.notes: list[str] = []
-
-    def abort(self) -> None:
-        """Keeps its tool from running, and tells it if it does already."""
-        self.aborted = True
-        if self.context is not None:
-            self.context.abort()
 
 
 class Extension(Protocol):
@@ -332,7 +232,7 @@ class Executor:
                 raise
             raise GuestError(f"{tool_id} was cancelled.") from None
         except BaseException as error:
-            if _is_for_the_host(error):
+            if is_for_the_host(error):
                 raise
             # Whatever else a tool raises is its own affair and must not end the host's loop.
             raise GuestError(self._message(tool_id, error)) from None
@@ -436,7 +336,7 @@ class Executor:
         """What the guest may know of a tool's exception: its message, never class or stack."""
         if self.config.error_details == "generic":
             return f"{tool_id} failed."
-        return _said(error, tool_id)[:10_000]
+        return said(error, tool_id)[:10_000]
 
 
 _OPS = TOOL_OPS | {"search", "describe"}
@@ -447,52 +347,6 @@ def _is_being_cancelled() -> bool:
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     # Python 3.10 cannot tell; a cancellation must not get lost.
     return cancelling is None or cancelling() > 0
-
-
-def _said(error: BaseException, tool_id: str, depth: int = 0) -> str:
-    """What an exception has to say; where that is little, also of which kind it is."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 -- a tool's own `__str__`
-        text = ""
-    inner = getattr(error, "exceptions", None)
-    if isinstance(inner, tuple) and depth < _SHOWN_DEPTH:
-        # An exception group says only how many it holds.
-        texts = [text, *(_said(one, tool_id, depth + 1) for one in inner[:_SHOWN_INNER])]
-        return "; ".join(filter(None, texts))
-    if isinstance(error, (TimeoutError, asyncio.TimeoutError)) and not text:
-        return f"{tool_id} timed out."
-    if isinstance(error, KeyError) and type(error).__str__ is KeyError.__str__ and error.args:
-        return f"there is no key {text}"
-    if any(map(str.isalpha, text)):
-        return text
-    failed = f"{tool_id} failed{_kind_of(error)}"
-    return f"{failed}: {text}" if text else f"{failed} without a message."
-
-
-def _kind_of(error: BaseException) -> str:
-    """The kind in words, ` (not implemented error)`; of classes only those of Python itself."""
-    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
-    if kind in (Exception, BaseException):
-        return ""
-    return f" ({re.sub('(?<=[a-z])(?=[A-Z])', ' ', kind.__name__).lower()})"
-
-
-def _is_for_the_host(error: BaseException) -> bool:
-    """Whether it came through a tool, not from it."""
-    if isinstance(error, GeneratorExit):
-        # This coroutine is being closed: then the tool's own frames are gone already.
-        return error.__traceback__ is None or error.__traceback__.tb_next is None
-    if isinstance(error, KeyboardInterrupt):
-        import signal
-        import threading
-
-        # Where nobody took the signal over, a person's Ctrl-C is raised in whatever runs.
-        return (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        )
-    return False
 
 
 def _is_awaitable(value: Any) -> bool:

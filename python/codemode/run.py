@@ -9,7 +9,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
-from .executor import DIRECT, Call, Executor, Extension, GuestError
+from .call import DIRECT, Call, GuestError
+from .executor import Executor, Extension
 from .guard import guard_payload
 from .inputs import BadInput, read_exec, read_wait
 from .models import ErrorCode, Failed, Limit, Result

@@ -11,7 +11,7 @@ from pydantic_ai.messages import BinaryContent, CustomEvent, ToolCallPart, ToolR
 from pydantic_ai.tools import ToolDefinition, ToolDenied
 from pydantic_core import ValidationError, to_jsonable_python
 
-from ..executor import GuestError
+from ..call import GuestError
 from ..surface import EXEC
 from ._barrier import Barrier
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from ..executor import DIRECT, Call, Executor, GuestError
+from ..call import DIRECT, Call, GuestError
+from ..executor import Executor
 from ..policy import Forwarding
 from ..run import as_result
 from ..telemetry import Counters

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..executor import GuestError
+from ..call import GuestError
 
 if TYPE_CHECKING:
+    from ..call import Call
     from ..catalog import CatalogView
-    from ..executor import Call, Executor
+    from ..executor import Executor
     from ..tools import Tool
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)

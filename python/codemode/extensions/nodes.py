@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..executor import GuestError
+from ..call import GuestError
 
 if TYPE_CHECKING:
+    from ..call import Call
     from ..catalog import CatalogView
-    from ..executor import Call, Executor
+    from ..executor import Executor
     from ..tools import Tool
 
 LIST_DIR = "fs.listDir"

@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..executor import GuestError
+from ..call import GuestError
 from ..native import engine
 from ..tools import CLIENT, Tool, ToolContext
 
 if TYPE_CHECKING:
+    from ..call import Call
     from ..catalog import CatalogView
-    from ..executor import Call, Executor
+    from ..executor import Executor
     from ..scope import Scope
 
 _log = logging.getLogger("codemode")

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from ..executor import GuestError
+from ..call import GuestError
 from .bridge import McpHelper
 
 if TYPE_CHECKING:
+    from ..call import Call
     from ..catalog import CatalogView
-    from ..executor import Call, Executor
+    from ..executor import Executor
     from ..tools import Tool
     from .manager import McpServers
 
