@@ -34,6 +34,8 @@ FLOW = [
     "call",
     "raised",
     "executor",
+    "direct",
+    "answers",
     "worker",
     "engine",
     "store",

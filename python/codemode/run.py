@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from .call import DIRECT, Call, GuestError
+from .answers import answer, encoded, features
+from .call import GuestError
+from .direct import DirectCalls
 from .executor import Executor, Extension
 from .guard import guard_payload
 from .inputs import BadInput, read_exec, read_wait
 from .models import ErrorCode, Failed, Limit, Result
-from .native import RuntimeUnavailable, engine
+from .native import RuntimeUnavailable
 from .policy import EXEC_TOOL_KIND, CallEvent, Hooks, Policy
 from .records import record
 from .runner import Cell, unavailable
@@ -38,8 +40,6 @@ _JOIN_S = 1.0
 _FINISHED = 64
 # What a debug log shows of an event: no inputs and no error texts.
 _LOGGED = ("callId", "parentCallId", "name", "tool", "outcome", "durationMs", "runId")
-_FETCH_CATALOG, _FETCH_NAMES, _FETCH_API_LIST, _FETCH_API_READ, _FETCH_MCP = range(1, 6)
-_NOTHING: dict[int, Any] = {_FETCH_API_LIST: [], _FETCH_API_READ: None, _FETCH_MCP: {}}
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,8 +91,8 @@ class CodeModeRun:
         self._cells: set[Cell] = set()
         # Ids of cells that have given their result.
         self._finished: deque[str] = deque(maxlen=_FINISHED)
-        # Calls of visible tools.
-        self._direct_calls: set[Call] = set()
+        # For whoever runs the model's calls; they end with the run.
+        self.direct_calls = DirectCalls()
         self._executor: Executor | None = None
         self._closed = False
         self._aborts = 0
@@ -246,7 +246,7 @@ class CodeModeRun:
 
     def _new_cell(self, outer: str, restart_safe: bool) -> tuple[Cell, bytes]:
         view = self._view
-        globals_blob = _encode(self._features())
+        globals_blob = encoded(self._features())
         pool = self._pool = self._host.pool()
         cell = Cell(
             run_id=f"cm_{os.urandom(12).hex()}",
@@ -260,7 +260,7 @@ class CodeModeRun:
             call_id=outer,
             restart_safe=restart_safe,
             telemetry=self._telemetry,
-            fetch=lambda kind, argument: self._fetch(kind, argument, view),
+            fetch=partial(answer, self._extensions, view),
             tasks=self._tasks,
             on_end=self._cells.discard,
             park_every_turn=self._host.park_every_turn,
@@ -331,33 +331,8 @@ class CodeModeRun:
         tool = self._direct.get(name)
         if tool is None:
             return self._refuse(name, outer, hidden_tool_error(name, self._view))
-        return await self._call_direct(tool, outer, arguments)
-
-    async def _call_direct(self, tool: Tool, outer: str, arguments: Any) -> ToolResult:
-        tool_id = self._view.id_of(tool)
-        call = Call(
-            0,
-            DIRECT,
-            tool_id,
-            arguments,
-            parent_call_id="",
-            replay_safe_only=False,
-        )
-        call.call_id = outer
-        call.state = "running"
-        self._direct_calls.add(call)
-        try:
-            result = await self._get_executor().call_tool(call, tool_id, tool, self._view)
-        except GuestError as error:
-            return ToolResult(content=[{"type": "text", "text": str(error)}], is_error=True)
-        finally:
-            self._direct_calls.discard(call)
-        return result if isinstance(result, ToolResult) else as_result(result)
-
-    def _abort_direct(self) -> None:
-        """Those whose tool does not run yet will not run it; the others are told."""
-        for call in self._direct_calls:
-            call.abort()
+        executor = self._get_executor()
+        return await self.direct_calls.run(executor, self._view, tool, outer, arguments)
 
     # Life
 
@@ -369,7 +344,7 @@ class CodeModeRun:
         """
         if run_id is None:
             self._aborts += 1
-            self._abort_direct()
+            self.direct_calls.abort()
         cells = [c for c in self._cells if run_id is None or c.run_id == run_id]
         await asyncio.gather(*(cell.abort() for cell in cells))
 
@@ -379,7 +354,7 @@ class CodeModeRun:
             return
         self._closed = True
         self._host.forget(self)
-        self._abort_direct()
+        self.direct_calls.abort()
         for cell in list(self._cells):
             cell.dispose()
         tasks = [task for task in self._tasks if not task.done()]
@@ -466,31 +441,7 @@ class CodeModeRun:
         return self._counters.snapshot(self._view.sources, self._visible)
 
     def _features(self) -> dict[str, Any]:
-        features: dict[str, Any] = {
-            "mcp": False,
-            "nodes": False,
-            "swarm": False,
-            "namespaces": {},
-        }
-        for extension in self._extensions:
-            features.update(extension.globals(self._view))
-        return features
-
-    def _fetch(self, kind: int, argument: str, view: CatalogView) -> bytes:
-        if kind == _FETCH_CATALOG:
-            return view.catalog_blob()
-        if kind == _FETCH_NAMES:
-            return view.names_blob()
-        if kind == _FETCH_API_LIST:
-            lists = (e.fetch(kind, argument, view) for e in self._extensions)
-            return _encode(
-                [file for files in lists if files is not NotImplemented for file in files]
-            )
-        for extension in self._extensions:
-            value = extension.fetch(kind, argument, view)
-            if value is not NotImplemented:
-                return value if isinstance(value, bytes) else _encode(value)
-        return _encode(_NOTHING[kind])
+        return features(self._extensions, self._view)
 
     def _get_executor(self) -> Executor:
         if self._executor is None:
@@ -516,23 +467,3 @@ class CodeModeRun:
             return call_id
         self._call_number += 1
         return f"{name}-{self._call_number}"
-
-
-def as_result(value: Any) -> ToolResult:
-    """A `ToolResult` of what a tool gave."""
-    if isinstance(value, ToolResult):
-        return value
-    text = value if isinstance(value, str) else _json(value)
-    return ToolResult(content=[{"type": "text", "text": text}], details=value)
-
-
-def _json(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def _encode(value: Any) -> bytes:
-    encoded: bytes = engine().encode(value)
-    return encoded

@@ -5,10 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from ..call import DIRECT, Call, GuestError
 from ..executor import Executor
 from ..policy import Forwarding
-from ..run import as_result
 from ..telemetry import Counters
 from ..tools import ToolResult
 
@@ -59,21 +57,7 @@ async def call_plain(run: CodeModeRun, call: ToolCall, hooks: Hooks | None) -> T
         counters=Counters(),
         trajectory=run.trajectory,
     )
-    tool_id = view.id_of(found[0])
-    record = Call(
-        0,
-        DIRECT,
-        tool_id,
-        call.input,
-        parent_call_id="",
-        replay_safe_only=False,
-    )
-    record.call_id = call.id
-    try:
-        result = as_result(await executor.call_tool(record, tool_id, found[0], view))
-    except GuestError as error:
-        return ToolResult(content=[{"type": "text", "text": str(error)}], is_error=True)
-    return result
+    return await run.direct_calls.run(executor, view, found[0], call.id, call.input)
 
 
 def interrupted_text(call: ToolCall, nested: Sequence[Mapping[str, Any]], why: str) -> str:
