@@ -17,6 +17,7 @@ from codemode import Completed, Failed, Tool, ToolResult, tool
 TOOLS = (
     Tool(name="get", execute=lambda given, _: given, parameters={"type": "object"}),
     Tool(name="my tool", execute=lambda given, _: given, parameters={"type": "object"}),
+    *(Tool(name=name, execute=lambda *_: 0) for name in ("a-b", "a_b", "hasOwnProperty", "2fa")),
 )
 
 
@@ -40,6 +41,9 @@ TOOLS = (
         ("exit()", ["end the cell with return"]),
         ("await Promise.any([Promise.reject(1)])", ["AggregateError: All promises were rejected"]),
         ("await tools.get(() => 1)", ["is a function, so nothing was called"]),
+        ("return tools['a-b']({})", ["tools.callValue(id, input)", '"openclaw:core:a-b"']),
+        ("return tools.hasOwnProperty('x')", ['"openclaw:core:hasOwnProperty"']),
+        ("return tools['2fa']({})", ['"openclaw:core:2fa"']),
         ("throw 'a reason '.repeat(400)", ['Uncaught "a reason a reason']),
         ("throw {why: 'a reason '.repeat(400), n: 1}", ['Uncaught {"why":"a reason a reason']),
         ("throw Object.create({get constructor() { throw 1 }}, {n: {value: 1}})", ["Uncaught"]),

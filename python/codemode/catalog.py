@@ -252,6 +252,12 @@ class CatalogView:
         out: list[list[Any]] = []
         for safe, n, clash in self.index.safe_names(list(RESERVED)):
             out.append([safe, None, list(clash)] if n is None else [safe, self.guest[n][0]])
+        # The others are no properties, but the guest is told their ids when it asks for them.
+        told = {name for name, *_ in out}
+        callable_ids = {entry[1] for entry in out}
+        for name, ids in self._by_name.items():
+            if name not in told and callable_ids.isdisjoint(ids):
+                out.append([name, None, ids])
         return out
 
     def _blob(self, key: str, make: Callable[[], Any]) -> bytes:
