@@ -20,6 +20,7 @@ FLOW = [
     "tools",
     "blocks",
     "schemas",
+    "conversion",
     "signature",
     "catalog",
     "activation",

@@ -1,4 +1,4 @@
-"""Python annotations as JSON Schema, and JSON values as what annotations ask for."""
+"""Python annotations as JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import pathlib
 import types
 import typing
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
-
-Converter = Callable[[Any], Any]
 
 _SCALARS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -31,68 +29,9 @@ _SCALARS: dict[Any, dict[str, Any]] = {
     uuid.UUID: {"type": "string", "format": "uuid"},
     pathlib.Path: {"type": "string"},
 }
-
-
-class Unfit(ValueError):
-    """A value is not what an annotation asks for.
-
-    Attributes:
-        path: Where in the value, outermost first: `.name` and `[0]`.
-    """
-
-    def __init__(self, message: str, path: str = "") -> None:
-        """See the class."""
-        super().__init__(message)
-        self.path = path
-
-
-def _of(kind: type | tuple[type, ...], what: str, convert: Converter) -> Converter:
-    """`convert` for values of one JSON type only, so that members of unions are told apart."""
-
-    def checked(value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise Unfit(f"it is not {what}")
-        return convert(value)
-
-    return checked
-
-
-def _text(what: str, convert: Converter) -> Converter:
-    def checked(value: str) -> Any:
-        try:
-            return convert(value)
-        except (ValueError, ArithmeticError):
-            raise Unfit(f"{value[:80]!r} is not {what}") from None
-
-    return _of(str, what, checked)
-
-
-def _whole(value: Any) -> int:
-    """JSON knows one kind of number: 1e16 is an integer like any other."""
-    if isinstance(value, float) and not value.is_integer():
-        raise Unfit(f"{value!r} is not an integer")
-    return int(value)
-
-
-_FROM_JSON: dict[Any, Converter] = {
-    int: _of((int, float), "an integer", _whole),
-    datetime.datetime: _text(
-        'a time like "2024-02-29T12:30:00Z"',
-        lambda v: datetime.datetime.fromisoformat(v.replace("Z", "+00:00")),
-    ),
-    # A guest has no dates without a time.
-    datetime.date: _text('a date like "2024-02-29"', lambda v: datetime.date.fromisoformat(v[:10])),
-    datetime.time: _text('a time of day like "12:30:00"', datetime.time.fromisoformat),
-    datetime.timedelta: _of(
-        (int, float), "a number of seconds", lambda v: datetime.timedelta(seconds=v)
-    ),
-    decimal.Decimal: _text('a number as text, like "1.50"', decimal.Decimal),
-    uuid.UUID: _text("a UUID", uuid.UUID),
-    pathlib.Path: _text("a path", pathlib.Path),
-}
-_LISTS = (list, Sequence, Iterable)
-_SETS = (set, frozenset, AbstractSet)
-_MAPS = (dict, Mapping)
+LISTS = (list, Sequence, Iterable)
+SETS = (set, frozenset, AbstractSet)
+MAPS = (dict, Mapping)
 _WRAPPERS = {"Required", "NotRequired", "ReadOnly", "Final"}
 
 
@@ -124,7 +63,7 @@ class Schemas:
         Raises:
             SchemaError: See the class.
         """
-        scalar = _SCALARS.get(annotation) if _is_hashable(annotation) else None
+        scalar = _SCALARS.get(annotation) if is_hashable(annotation) else None
         if scalar is not None:
             return dict(scalar)
         origin, args = get_origin(annotation), get_args(annotation)
@@ -135,7 +74,7 @@ class Schemas:
                 if isinstance(text, str) and "$ref" not in schema:
                     schema["description"] = text
             return schema
-        if _name(origin) in _WRAPPERS:
+        if is_wrapper(origin):
             return self.read(args[0])
         if origin is Literal:
             return {"enum": list(args)}
@@ -155,14 +94,14 @@ class Schemas:
 
     def _collection(self, annotation: Any, origin: Any, args: tuple[Any, ...]) -> dict[str, Any]:
         base = origin or annotation
-        if base in _LISTS or base in _SETS:
+        if base in LISTS or base in SETS:
             schema: dict[str, Any] = {"type": "array", "items": self.read(args[0] if args else Any)}
-            if base in _SETS:
+            if base in SETS:
                 schema["uniqueItems"] = True
             return schema
         if base is tuple:
             return self._tuple(args)
-        if base in _MAPS:
+        if base in MAPS:
             if self._output:
                 raise SchemaError("an object with any keys is open")
             if args and args[0] not in (str, Any):
@@ -265,137 +204,14 @@ def _close(schema: Any) -> None:
                 _close(item)
 
 
-def converter(annotation: Any) -> Converter | None:
-    """What makes a JSON value into what the annotation asks for; None if nothing is to be done."""
-    origin, args = get_origin(annotation), get_args(annotation)
-    if origin is Annotated or _name(origin) in _WRAPPERS:
-        return converter(args[0])
-    if origin is Union or origin is types.UnionType:
-        return _union_converter(args)
-    base = origin or annotation
-    if _is_hashable(base) and base in _FROM_JSON:
-        return _FROM_JSON[base]
-    if base in (*_LISTS, *_SETS, tuple):
-        return _array_converter(base, args)
-    if base in _MAPS and args:
-        inner = converter(args[1])
-        if inner is None:
-            return None
-        return _of(
-            Mapping,
-            "an object",
-            lambda v: {k: fitted(inner, item, f".{k}") for k, item in v.items()},
-        )
-    if not isinstance(base, type):
-        return None
-    if issubclass(base, enum.Enum):
-        return base
-    if hasattr(base, "model_validate"):
-        return _model_converter(base)
-    if dataclasses.is_dataclass(base) or typing.is_typeddict(base):
-        return _object_converter(base)
-    return None
+def is_wrapper(origin: Any) -> bool:
+    """Whether it only says something of a member: `Required[…]` and the like."""
+    name = getattr(origin, "_name", None) or getattr(origin, "__name__", "")
+    return str(name) in _WRAPPERS
 
 
-def fitted(convert: Converter, value: Any, step: str) -> Any:
-    """Converts what is found at `step`.
-
-    Raises:
-        Unfit: It cannot be; says where and why.
-    """
-    try:
-        return convert(value)
-    except Unfit as error:
-        raise Unfit(str(error), step + error.path) from error
-    except Exception as error:
-        raise Unfit(str(error) or "it cannot be used", step) from error
-
-
-def _model_converter(cls: Any) -> Converter:
-    def convert(value: Any) -> Any:
-        try:
-            return cls.model_validate(value)
-        except ValueError as error:
-            if not hasattr(error, "errors"):
-                raise
-            # Its own text has several lines, and the name of the class.
-            told = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
-            raise Unfit("; ".join(f"{at}: {what}" if at else what for at, what in told)) from error
-
-    return convert
-
-
-def _array_converter(base: Any, args: tuple[Any, ...]) -> Converter | None:
-    make = {set: set, frozenset: frozenset, AbstractSet: frozenset, tuple: tuple}.get(base, list)
-    if base is tuple and args and args[-1] is not Ellipsis:
-        each = [None if arg == () else converter(arg) for arg in args]
-        return _of(
-            (list, tuple),
-            "an array",
-            lambda v: tuple(
-                item if c is None else fitted(c, item, f"[{n}]")
-                for n, (c, item) in enumerate(zip(each, v, strict=False))
-            ),
-        )
-    inner = converter(args[0]) if args else None
-    if inner is None:
-        return None if make is list else _of((list, tuple), "an array", make)
-    return _of(
-        (list, tuple),
-        "an array",
-        lambda v: make(fitted(inner, item, f"[{n}]") for n, item in enumerate(v)),
-    )
-
-
-def _union_converter(args: tuple[Any, ...]) -> Converter | None:
-    converters = [converter(arg) for arg in args if arg is not type(None)]
-    if all(c is None for c in converters):
-        return None
-
-    def convert(value: Any) -> Any:
-        if value is None:
-            return None
-        failures: list[Unfit] = []
-        for c in converters:
-            if c is None:
-                continue
-            try:
-                return fitted(c, value, "")
-            except Unfit as error:
-                failures.append(error)
-        if None in converters:
-            return value
-        if len(failures) == 1:
-            raise failures[0]
-        raise Unfit(" or ".join(dict.fromkeys(str(error) for error in failures)))
-
-    return convert
-
-
-def _object_converter(cls: Any) -> Converter:
-    make = dict if typing.is_typeddict(cls) else cls
-    members: dict[str, Converter | None] | None = None
-
-    def convert(value: Any) -> Any:
-        nonlocal members
-        if members is None:
-            # Now and not before: a class may hold itself.
-            hints = typing.get_type_hints(cls, include_extras=True)
-            members = {name: converter(hint) for name, hint in hints.items()}
-        converted = {}
-        for name, item in value.items():
-            inner = members.get(name)
-            converted[name] = item if inner is None else fitted(inner, item, f".{name}")
-        return make(**converted)
-
-    return _of(Mapping, "an object", convert)
-
-
-def _name(origin: Any) -> str:
-    return str(getattr(origin, "_name", None) or getattr(origin, "__name__", ""))
-
-
-def _is_hashable(value: Any) -> bool:
+def is_hashable(value: Any) -> bool:
+    """Whether it can be a key."""
     try:
         hash(value)
     except TypeError:

@@ -8,7 +8,8 @@ import typing
 from dataclasses import dataclass
 from typing import Any
 
-from .schemas import Converter, SchemaError, Schemas, Unfit, converter, fitted
+from .conversion import Converter, Unfit, converter, fitted
+from .schemas import SchemaError, Schemas
 from .tools import ToolContext, ToolResult, WrongInput
 
 if typing.TYPE_CHECKING:
