@@ -384,22 +384,6 @@ async def test_the_limit_of_a_search_is_clamped(limit: Any, found: int) -> None:
     assert len(value) == found
 
 
-@pytest.mark.req("cat.6")
-@pytest.mark.parametrize(
-    ("options", "found", "told"),
-    [("1", 1, 0), ("{limit: 1}", 1, 0), ("{}", 2, 0), ("{limit: 'x'}", 2, 1), ("{max: 1}", 2, 1)],
-)
-async def test_options_of_a_search_that_say_nothing_are_told(
-    options: str, found: int, told: int
-) -> None:
-    async with CodeMode({"enabled": True, "searchDefaultLimit": 2}) as cm:
-        run = cm.run([giving(1, name) for name in "abc"])
-        result = await run.exec({"code": f"return (await tools.search('', {options})).length"})
-    assert result.value == found
-    assert len(result.warnings) == told
-    assert all("tools.search(query, { limit })" in warning for warning in result.warnings)
-
-
 @pytest.mark.req("tel.1")
 async def test_only_calls_that_reach_a_tool_are_counted() -> None:
     _, _, bench = await settled((0, "callValue", "t", {}), giving(1))
