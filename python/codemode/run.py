@@ -89,7 +89,7 @@ class CodeModeRun:
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._cells: set[Cell] = set()
-        # Ids of cells that have given their result.
+        # Ids of cells whose last result was that of a wait.
         self._finished: deque[str] = deque(maxlen=_FINISHED)
         # For whoever runs the model's calls; they end with the run.
         self.direct_calls = DirectCalls()
@@ -396,7 +396,7 @@ class CodeModeRun:
         try:
             result: Result = await driving
             outcome = result.status
-            if outcome != "waiting":
+            if name == WAIT and outcome != "waiting":
                 self._finished.append(cell.run_id)
             message = result.error if isinstance(result, Failed) else None
         finally:
