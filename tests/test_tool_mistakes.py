@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import datetime
-import decimal  # noqa: TC003 -- `@tool` looks it up
+import decimal
 from typing import Any
 
 import pydantic
 import pytest
 
-from codemode import Failed, Tool, ToolResult, tool
+from codemode import Change, Failed, Hooks, Tool, ToolResult, tool
 
 FAILED = "openclaw:core:bad failed"
 
@@ -118,14 +118,15 @@ class Crate(pydantic.BaseModel):
 def book(
     day: datetime.date | None = None,
     days: list[datetime.date] | str = "",
-    by: datetime.datetime | int = 0,
+    by: datetime.datetime | int | bool = 0,
     what: Shipment | None = None,
     more: dict[str, decimal.Decimal] | None = None,
+    until: datetime.date | list[str] | dict[str, int] | None = None,
     ids: set[str] | str = "",
     crate: Crate | None = None,
 ) -> str:
     """Says what it got."""
-    return repr(day or days or by or what or more or ids or crate)
+    return repr(day or days or by or what or more or until or ids or crate)
 
 
 @pytest.mark.req("cat.10")
@@ -133,7 +134,8 @@ def book(
     ("given", "words"),
     [
         ("{day: 'soon'}", ["day: 'soon' is not a date like \"2024-02-29\""]),
-        ("{by: 'soon'}", ["by: 'soon' is not a time like", " or it is not an integer"]),
+        ("{by: 'soon'}", ["by: 'soon' is not a time like", " or it is not true or false"]),
+        ("{until: 'soon'}", ["until: 'soon' is not a date like", " or it is not an array"]),
         ("{what: {port: 'x', when: 'soon'}}", ["what.when: 'soon' is not a date"]),
         ("{more: {a: '1', b: 'x'}}", ["more.b: 'x' is not a number"]),
         ("{crate: {weight: 10}}", ["crate: weight: Value error, too heavy."]),
@@ -164,6 +166,9 @@ async def test_a_value_that_the_tool_cannot_take_is_told_by_field(
         ("{ids: 'abc'}", "'abc'"),
         ("{ids: ['abc']}", "{'abc'}"),
         ("{by: 1e16}", "10000000000000000"),
+        ("{by: true}", "True"),
+        ("{until: ['x']}", "['x']"),
+        ("{until: {a: 1}}", "{'a': 1}"),
     ],
 )
 async def test_a_member_of_a_union_takes_only_what_is_of_its_kind(
@@ -171,3 +176,15 @@ async def test_a_member_of_a_union_takes_only_what_is_of_its_kind(
 ) -> None:
     result = await make_run((book,)).exec({"code": f"return await tools.book({given})"})
     assert result.value == value
+
+
+@pytest.mark.req("cat.8", "cat.10")
+async def test_a_hook_may_give_what_the_tool_wants(make_run: Any) -> None:
+    class Give(Hooks):
+        def before_tool_call(self, event: Any) -> Any:
+            day, price = datetime.date(2024, 2, 29), decimal.Decimal("1.5")
+            return Change({"days": {day}, "more": {"a": price}}) if event.tool_id else None
+
+    run = make_run((book,), hooks=Give())
+    result = await run.exec({"code": "return await tools.book({})"})
+    assert result.value == "[datetime.date(2024, 2, 29)]"

@@ -10,7 +10,7 @@ import pathlib
 import types
 import typing
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -43,6 +43,15 @@ def _of(kind: type | tuple[type, ...], what: str, convert: Converter) -> Convert
     return checked
 
 
+def _array(convert: Converter) -> Converter:
+    def checked(value: Any) -> Any:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise Unfit("it is not an array")
+        return convert(value)
+
+    return checked
+
+
 def _text(what: str, convert: Converter) -> Converter:
     def checked(value: str) -> Any:
         try:
@@ -53,15 +62,15 @@ def _text(what: str, convert: Converter) -> Converter:
     return _of(str, what, checked)
 
 
-def _whole(value: Any) -> int:
+def _whole(value: float) -> int:
     """JSON knows one kind of number: 1e16 is an integer like any other."""
-    if isinstance(value, float) and not value.is_integer():
+    if not value.is_integer():
         raise Unfit(f"{value!r} is not an integer")
     return int(value)
 
 
 _FROM_JSON: dict[Any, Converter] = {
-    int: _of((int, float), "an integer", _whole),
+    int: _of(float, "an integer", _whole),
     datetime.datetime: _text(
         'a time like "2024-02-29T12:30:00Z"',
         lambda v: datetime.datetime.fromisoformat(v.replace("Z", "+00:00")),
@@ -78,6 +87,13 @@ _FROM_JSON: dict[Any, Converter] = {
 }
 
 
+_KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    str: (str, "a text"),
+    bool: (bool, "true or false"),
+    float: ((int, float), "a number"),
+}
+
+
 def converter(annotation: Any) -> Converter | None:
     """What makes a JSON value into what the annotation asks for; None if nothing is to be done."""
     origin, args = get_origin(annotation), get_args(annotation)
@@ -87,7 +103,9 @@ def converter(annotation: Any) -> Converter | None:
         return _union_converter(args)
     base = origin or annotation
     if is_hashable(base) and base in _FROM_JSON:
-        return _FROM_JSON[base]
+        convert = _FROM_JSON[base]
+        # A hook of the host may give what the tool wants.
+        return lambda v: v if isinstance(v, base) else convert(v)
     if base in (*LISTS, *SETS, tuple):
         return _array_converter(base, args)
     if base in MAPS and args:
@@ -142,47 +160,59 @@ def _array_converter(base: Any, args: tuple[Any, ...]) -> Converter | None:
     make = {set: set, frozenset: frozenset, AbstractSet: frozenset, tuple: tuple}.get(base, list)
     if base is tuple and args and args[-1] is not Ellipsis:
         each = [None if arg == () else converter(arg) for arg in args]
-        return _of(
-            (list, tuple),
-            "an array",
+        return _array(
             lambda v: tuple(
                 item if c is None else fitted(c, item, f"[{n}]")
                 for n, (c, item) in enumerate(zip(each, v, strict=False))
-            ),
+            )
         )
     inner = converter(args[0]) if args else None
     if inner is None:
-        return None if make is list else _of((list, tuple), "an array", make)
-    return _of(
-        (list, tuple),
-        "an array",
-        lambda v: make(fitted(inner, item, f"[{n}]") for n, item in enumerate(v)),
-    )
+        return None if make is list else _array(make)
+    return _array(lambda v: make(fitted(inner, item, f"[{n}]") for n, item in enumerate(v)))
 
 
 def _union_converter(args: tuple[Any, ...]) -> Converter | None:
-    converters = [converter(arg) for arg in args if arg is not type(None)]
-    if all(c is None for c in converters):
+    members = [arg for arg in args if arg is not type(None)]
+    found = [c for c in map(converter, members) if c is not None]
+    if not found:
         return None
+    # What is converted comes first: every date is a text as well.
+    found += [_plain(arg) for arg in members if converter(arg) is None]
 
     def convert(value: Any) -> Any:
         if value is None:
             return None
         failures: list[Unfit] = []
-        for c in converters:
-            if c is None:
-                continue
+        for c in found:
             try:
                 return fitted(c, value, "")
-            except Unfit as error:
+            except Unfit as error:  # noqa: PERF203 -- the next member may fit
                 failures.append(error)
-        if None in converters:
-            return value
         if len(failures) == 1:
             raise failures[0]
         raise Unfit(" or ".join(dict.fromkeys(str(error) for error in failures)))
 
     return convert
+
+
+def _plain(annotation: Any) -> Converter:
+    """Takes what is of the kind of an annotation for which nothing is converted."""
+    origin = get_origin(annotation)
+    if origin is Annotated or is_wrapper(origin):
+        return _plain(get_args(annotation)[0])
+    base = origin or annotation
+    if base in LISTS:
+        return _array(_same)
+    if base in MAPS:
+        return _of(Mapping, "an object", _same)
+    if is_hashable(base) and base in _KINDS:
+        return _of(*_KINDS[base], _same)
+    return _same
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _object_converter(cls: Any) -> Converter:
