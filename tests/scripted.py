@@ -190,7 +190,7 @@ class Bench:
 
     async def wait(self) -> Any:
         assert self.store.claim(self.cell.run_id, Scope(run_id="r"), None) is self.cell
-        return await self.cell.resume()
+        return await self.cell.resume(self.cell._pool)
 
 
 def call(number: int, name: str, value: object = None) -> tuple[int, str, str, object]:

@@ -775,3 +775,44 @@ async def test_the_reason_of_a_pause_is_told_once(make_run: Any) -> None:
     assert (result.reason, result.warnings) == ("yield", ())
     result = await run.exec(code("await yield_control('x'.repeat(9e3))"))
     assert len(result.warnings[0]) < 600
+
+
+@pytest.mark.req("exe.10", "wai.1")
+def test_a_run_goes_on_in_another_event_loop_when_its_own_has_ended() -> None:
+    async def slow(given: Any, _: Any) -> Any:
+        await asyncio.sleep(given["s"])
+        return "done"
+
+    host = CodeMode({"enabled": True, "timeoutMs": 500})
+    run = host.run([Tool(name="slow", execute=slow)])
+    code = (
+        "const first = await tools.slow({s: 30}).catch(e => e.message);"
+        "return [first, await tools.slow({s: 0})]"
+    )
+    waiting = asyncio.run(run.exec({"code": code}))
+    assert isinstance(waiting, Waiting)
+
+    async def rest() -> Any:
+        result = await run.wait({"runId": waiting.run_id})
+        assert isinstance(await run.exec({"code": "return 1"}), Completed)
+        await host.close()
+        return result
+
+    result = asyncio.run(rest())
+    assert isinstance(result, Completed), result
+    assert result.value == ["openclaw:core:slow was cancelled.", "done"]
+
+
+async def test_a_run_is_in_one_event_loop_at_a_time() -> None:
+    async with CodeMode(True) as host:
+        run = host.run([Tool(name="get", execute=lambda *_: 1)])
+        waiting = await run.exec({"code": "await yield_control(); return 1"})
+        assert isinstance(waiting, Waiting)
+
+        def elsewhere() -> str:
+            with pytest.raises(RuntimeError) as raised:
+                asyncio.run(run.wait({"runId": waiting.run_id}))
+            return str(raised.value)
+
+        assert "another event loop" in await asyncio.to_thread(elsewhere)
+        assert isinstance(await run.wait({"runId": waiting.run_id}), Completed)

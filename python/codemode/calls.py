@@ -40,6 +40,7 @@ class Calls:
         ready: Settlements in the order in which the calls ended, `(number, ok, encoded value)`.
         notes: What the model should know of results, until a result takes it along.
         on_ready: Called whenever a call has ended.
+        loop: Where calls run.
         dispatched: How many calls were started, searches not counted.
     """
 
@@ -68,7 +69,7 @@ class Calls:
         self.ready: list[tuple[int, bool, bytes]] = []
         self.notes: list[str] = []
         self.dispatched = 0
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._executor = executor
         self._view = view
         self._call_id = call_id
@@ -181,7 +182,7 @@ class Calls:
     def _settle_lost(self, call: Call, what: str = "was cancelled") -> None:
         value = self._executor.encode_error(GuestError(f"{call.tool} {what}."))
         self.ready.append((call.number, False, value))
-        self._loop.call_soon(self._on_lost)
+        self.loop.call_soon(self._on_lost)
 
     def _not_begun(self, call: Call) -> None:
         if call.state == "done":
@@ -216,7 +217,7 @@ class Calls:
             self._dispatching = False
         if self._queue and self._in_flight < self._limit and not self._soon:
             self._soon = True
-            self._loop.call_soon(self._on_soon)
+            self.loop.call_soon(self._on_soon)
 
     def _on_soon(self) -> None:
         self._soon = False
@@ -230,7 +231,7 @@ class Calls:
             self.dispatched += 1
         serving = self._serve(call)
         try:
-            task = self._context.copy().run(start, self._loop, serving)
+            task = self._context.copy().run(start, self.loop, serving)
         except Exception:  # noqa: BLE001 -- logged; a task factory of the host's loop has raised
             _log.exception("codemode: there is no task for %s", call.op)
             serving.close()
@@ -259,7 +260,7 @@ class Calls:
             call.status = "error"
         except BaseException as error:
             call.status = "error"
-            if not self._over and not self._loop.is_closed():
+            if not self._over and not self.loop.is_closed():
                 # Whatever becomes of the host, the guest must not wait for ever.
                 self._settle_lost(call)
             if isinstance(error, asyncio.CancelledError) and not call.aborted:

@@ -247,7 +247,7 @@ class CodeModeRun:
     def _new_cell(self, outer: str, restart_safe: bool) -> tuple[Cell, bytes]:
         view = self._view
         globals_blob = encoded(self._features())
-        pool = self._pool = self._host.pool()
+        pool = self._pool_here()
         cell = Cell(
             run_id=f"cm_{os.urandom(12).hex()}",
             owner=self,
@@ -285,11 +285,20 @@ class CodeModeRun:
         outer = self._next_id("wait", call_id)
         try:
             run_id = read_wait(arguments)
+            pool = self._pool_here()
             cell = self._claim(run_id)
         except (BadInput, Refused) as error:
             return self._refuse(WAIT, outer, str(error))
         self._record_start(WAIT, outer, run_id)
-        return await self._drive(WAIT, outer, cell, cell.resume())
+        return await self._drive(WAIT, outer, cell, cell.resume(pool))
+
+    def _pool_here(self) -> Pool:
+        """The processes of the running loop, to which the run moves if its former one has ended."""
+        before, pool = self._pool, self._host.pool()
+        if before is not None and before.loop is not pool.loop and before.loop.is_running():
+            raise RuntimeError("this run is in use on another event loop: use it there")
+        self._pool = pool
+        return pool
 
     def _claim(self, run_id: str) -> Cell:
         if run_id in self._finished:

@@ -141,8 +141,9 @@ class Cell:
 
         return await self._guard(self._run_leg(budget, begin))
 
-    async def resume(self) -> Result:
-        """Waits until the cell can go on, restores it and runs it further."""
+    async def resume(self, pool: Pool) -> Result:
+        """Waits until the cell can go on, restores it in a worker of `pool` and runs it further."""
+        self._pool, self._calls.loop = pool, pool.loop
         return await self._guard(self._resume())
 
     async def _resume(self) -> Result:
