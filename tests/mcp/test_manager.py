@@ -139,7 +139,6 @@ async def test_odd_results_keep_their_shape() -> None:
     results: dict[str, Any] = {
         "empty": {},
         "null": None,
-        "list": [1],
         "bare": {"structuredContent": {"a": 1}},
         "error": {"isError": True, "content": []},
         "unknown": {"content": [{"type": "hologram", "depth": 3}]},
@@ -151,10 +150,59 @@ async def test_odd_results_keep_their_shape() -> None:
 
         assert await get("empty") == {"content": []}
         assert await get("null") == {"content": []}
-        assert await get("list") == {"content": []}
         assert await get("bare") == {"content": [], "structuredContent": {"a": 1}}
         assert (await get("error"))["isError"] is True
         assert await get("unknown") == {"content": [{"type": "hologram", "depth": 3}]}
+
+
+@pytest.mark.hostile
+@pytest.mark.req("mcp.2")
+async def test_an_answer_that_cannot_be_read_is_an_error_at_once() -> None:
+    head = '{"jsonrpc":"2.0","id":ID,'
+    results: dict[str, Any] = {
+        "list": [1],
+        "broken": f'LINE:{head}"result":{{"content":"\xff"}}}}',
+        "last": 'LINE:{"result":{"content":"\x01"},"id":ID}',
+        "words": f'LINE:{head}"error":"out of paper"}}',
+        "endless": f'LINE:{head}"result":{{"content":' + "[" * 100_000,
+    }
+    async with started(s=scripted(results=results)) as running:
+
+        async def refused(name: str) -> str:
+            with pytest.raises(McpCallError) as error:
+                await asyncio.wait_for(running.call_tool("s", name, {}), 5)
+            return str(error.value)
+
+        assert "s: its answer could not be read: its result is [1]" in await refused("list")
+        assert "could not be read: 'utf-8'" in await refused("broken")
+        assert "could not be read: Invalid control" in await refused("last")
+        assert await refused("words") == "s: out of paper"
+        assert "nested too deep" in await refused("endless")
+        assert (await running.call_tool("s", "echo", {}))["content"]
+
+
+@pytest.mark.hostile
+@pytest.mark.req("mcp.2")
+async def test_a_deep_answer_arrives_whole() -> None:
+    deep: Any = "bottom"
+    for _ in range(500):
+        deep = [deep]
+    whole = {"content": [{"type": "text", "text": "t"}], "structuredContent": {"deep": deep}}
+    async with started(s=scripted(results={"deep": whole})) as running:
+        assert await running.call_tool("s", "deep", {}) == whole
+
+
+@pytest.mark.hostile
+async def test_an_answer_over_the_limit_is_refused_and_the_server_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("codemode.mcp.transport.MAX_LINE_BYTES", 1 << 14)
+    results = {"long": {"content": "x" * 60_000}}
+    async with started(s=scripted(pages=[tools("long", "pid")], results=results)) as running:
+        before = await running.call_tool("s", "pid", {})
+        with pytest.raises(McpCallError, match="could not be read: it is over 64 MiB"):
+            await asyncio.wait_for(running.call_tool("s", "long", {}), 5)
+        assert await running.call_tool("s", "pid", {}) == before
 
 
 async def test_a_protocol_error_is_an_exception_that_names_the_server() -> None:

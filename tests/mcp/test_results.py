@@ -52,6 +52,7 @@ def test_an_error_stays_a_value_with_exactly_the_documented_keys() -> None:
         ({"content": [1, None, text("kept")]}, {"content": [text("kept")]}),
         ({"structuredContent": [1, 2]}, {"content": [], "structuredContent": [1, 2]}),
         ({"content": [], "structuredContent": None}, {"content": []}),
+        ({"toolResult": 7, "_meta": {}}, {"content": [], "structuredContent": {"toolResult": 7}}),
     ],
 )
 def test_odd_shapes_keep_the_shape(raw: object, expected: object) -> None:

@@ -164,11 +164,11 @@ class McpBridge:
 
 def _whole(raw: Mapping[str, Any]) -> ToolResult:
     """A result for the model itself: images stay."""
-    content = raw.get("content")
-    items = [i for i in content if isinstance(i, Mapping)] if isinstance(content, list) else []
-    kept = [{k: v for k, v in i.items() if k not in ("_meta", "annotations")} for i in items]
-    if raw.get("structuredContent") is None:
+    kept = [
+        {k: v for k, v in item.items() if k not in ("_meta", "annotations")}
+        for item in results.blocks(raw.get("content"))
+    ]
+    structured = results.structured_content(raw)
+    if structured is None:
         return ToolResult(content=kept, is_error=bool(raw.get("isError")))
-    return ToolResult(
-        content=kept, details=raw["structuredContent"], is_error=bool(raw.get("isError"))
-    )
+    return ToolResult(content=kept, details=structured, is_error=bool(raw.get("isError")))

@@ -22,7 +22,8 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 
 from .config import ServerConfig, StdioServer
-from .transport import MAX_LINE_BYTES, child_process
+from .lines import MAX_LINE_BYTES
+from .transport import child_process
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -16,6 +16,7 @@ from codemode.blocks import BINARY, omitted
 NO_MESSAGE = "The tool reported an error without a message."
 
 _HIDDEN = ("_meta", "annotations", "icons", "execution")
+_OF_A_CALL = ("_meta", "content", "structuredContent", "isError", "resultType")
 
 
 def call_result(raw: object) -> dict[str, Any]:
@@ -23,17 +24,33 @@ def call_result(raw: object) -> dict[str, Any]:
 
     Returns:
         `{content, structuredContent?, isError?}`; `isError` only if true. An error without any
-        text gets a generic one.
+        text gets a generic one. A result of a form of its own is the structured content.
     """
     result = raw if isinstance(raw, Mapping) else {}
     out: dict[str, Any] = {"content": _items(result.get("content"))}
-    if result.get("structuredContent") is not None:
-        out["structuredContent"] = result["structuredContent"]
+    if (structured := structured_content(result)) is not None:
+        out["structuredContent"] = structured
     if result.get("isError"):
         out["isError"] = True
         if not any(i.get("text") for i in out["content"] if i.get("type") == "text"):
             out["content"].append({"type": "text", "text": NO_MESSAGE})
     return out
+
+
+def structured_content(result: Mapping[str, Any]) -> Any:
+    """The tool's own value, or None; what stands in the place of both content and value."""
+    value = result.get("structuredContent")
+    if value is None and result.get("content") is None:
+        return {k: v for k, v in result.items() if k not in _OF_A_CALL} or None
+    return value
+
+
+def blocks(content: object) -> list[Mapping[str, Any]]:
+    """The content items of a result as they are, whole."""
+    if isinstance(content, str):
+        # Some servers answer the text itself.
+        return [{"type": "text", "text": content}]
+    return _objects([content] if isinstance(content, Mapping) else content)
 
 
 def read_result(raw: object) -> dict[str, Any]:
@@ -75,12 +92,7 @@ def _message_content(content: object) -> Any:
 
 
 def _items(content: object) -> list[dict[str, Any]]:
-    if isinstance(content, str):
-        # Some servers answer the text itself.
-        return [{"type": "text", "text": content}]
-    if isinstance(content, Mapping):
-        content = [content]
-    return [_item(i) for i in _objects(content)]
+    return [_item(i) for i in blocks(content)]
 
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,25 +2,23 @@
 
 The SDK has such a transport. This one differs where a host that runs other people's servers
 needs it: stderr and stray stdout go to a bounded buffer and never to ours, a line has a cap, an
-answer whose `result` is no object is still an answer, and at the end the whole process group is
-killed, also when the server itself ended well and left children.
+answer that cannot be read is still an answer (`lines.py`), and at the end the whole process group
+is killed, also when the server itself ended well and left children.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
-import mcp_types as types
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
+from .lines import MAX_LINE_BYTES, LongLine, messages, next_line
 from .log import LogBuffer
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
     from .config import StdioServer
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
 STOP_SECONDS = 2.0
 KILL_SECONDS = 1.0
 LAST_WORDS_SECONDS = 0.2
@@ -129,36 +126,16 @@ async def _read(
 ) -> None:
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         try:
-            while line := await stdout.readline():
-                if (message := _parse(line)) is not None:
-                    await to_session.send(message)
-                else:
+            while line := await next_line(stdout):
+                found = messages(line)
+                for message in found:
+                    await to_session.send(SessionMessage(message))
+                if isinstance(line, LongLine):
+                    log.write(b"a line over the limit of 64 MiB was dropped\n")
+                elif not found:
                     log.write(line)
-        except ValueError:
-            log.write(b"a line over the limit of 64 MiB ended the connection\n")
         finally:
             to_session.close()
-
-
-def _parse(line: bytes) -> SessionMessage | None:
-    try:
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValidationError:
-        return _repaired(line)
-
-
-def _repaired(line: bytes) -> SessionMessage | None:
-    """An answer whose `result` is no object; dropping it would leave its caller waiting."""
-    try:
-        message: Any = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(message, dict) or "result" not in message:
-        return None
-    answered = message.get("id")
-    if isinstance(answered, bool) or not isinstance(answered, (int, str)):
-        return None
-    return SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=answered, result={}))
 
 
 async def _write(

@@ -3,7 +3,8 @@
     start    "never" | "exit" | "modern" | seconds of delay before initialize is answered
     noise    text on stdout and stderr before anything else
     pages    list of lists of raw tools; `loop` repeats the last page's cursor for ever
-    results  tool name -> raw result of tools/call (a string "ERROR:…" becomes a protocol error)
+    results  tool name -> raw result of tools/call (a string "ERROR:…" becomes a protocol error,
+             "LINE:…" is the whole answer, as it stands, in latin-1; ID in it is the id)
     log      file that gets one line per event: start, call NAME, cancelled ID, eof
     children start a child that outlives us
     no_eof   ignore the end of stdin and SIGTERM
@@ -63,6 +64,10 @@ def call(request):
         result = spec["results"][name]
         if isinstance(result, str) and result.startswith("ERROR:"):
             refuse(request, result[6:])
+        elif isinstance(result, str) and result.startswith("LINE:"):
+            line = result[5:].replace("ID", str(request["id"])) + "\n"
+            sys.stdout.buffer.write(line.encode("latin-1"))
+            sys.stdout.buffer.flush()
         else:
             answer(request, result)
     elif name == "crash":
