@@ -7,10 +7,12 @@ import base64
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +27,6 @@ from mcp import Client, StdioServerParameters
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.req("mcp.5", "srf.1")
 
@@ -346,6 +347,39 @@ async def test_no_process_is_left_however_it_ends(tmp_path: Path, how: str) -> N
         assert time.monotonic() - began < 10
         assert process.returncode == 0
         await until(lambda: not [pid for pid in everyone if alive(pid)])
+
+
+@pytest.mark.parametrize("where", ["/dev/null", "a file"])
+def test_stdin_and_stdout_may_be_files(tmp_path: Path, where: str) -> None:
+    file = write(tmp_path, {})
+    asked, answered = tmp_path / "asked", tmp_path / "answered"
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    hello["clientInfo"] = {"name": "c", "version": "1"}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    asked.write_text(json.dumps(request) + "\n" + "\n" * 200_000)  # more than a pipe holds
+    stdin = Path(where) if where == "/dev/null" else asked
+    with stdin.open() as source, answered.open("w") as target:
+        done = subprocess.run(
+            command(file, "--tools", "mytools:TOOLS"),
+            stdin=source,
+            stdout=target,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            timeout=30,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line)["id"] for line in lines(answered)]
+    assert answers == ([] if where == "/dev/null" else [1])
+
+
+def test_a_closed_stdin_is_told_in_a_line(tmp_path: Path) -> None:
+    file = write(tmp_path, {"s": scripted()})
+    shell = shlex.join(command(file)) + " <&-"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert "stdin or stdout is closed" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_what_cannot_be_served_is_refused_with_a_reason(tmp_path: Path) -> None:

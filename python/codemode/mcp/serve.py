@@ -71,6 +71,9 @@ def run(args: argparse.Namespace) -> int:
         settings = CodeModeConfig.parse(config.code_mode).merge({"enabled": True})
         if args.timeout_ms is not None:
             settings = settings.merge({"timeoutMs": args.timeout_ms})
+        if not args.http and (sys.stdin is None or sys.stdout is None):
+            _say("stdin or stdout is closed, but they lead to the client; or serve with --http")
+            return 2
         for note in config.notes:
             _say(note)
         asyncio.run(_main(config, settings, tools, args))

@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import selectors
 import signal
+import threading
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -78,11 +80,9 @@ async def child_process(server: StdioServer, log: LogBuffer) -> AsyncIterator[Tr
 
 @contextlib.asynccontextmanager
 async def own_pipes() -> AsyncIterator[TransportStreams]:
-    """This process's own stdin and stdout as a server's streams, without threads.
+    """This process's own stdin and stdout as a server's streams, so that a signal ends them.
 
-    A thread that reads stdin cannot be stopped, so that a signal would not end the process. While
-    it serves, descriptor 1 is stderr: what tools print is no message. Files are not accepted as
-    stdin or stdout, only pipes, sockets and terminals.
+    While it serves, descriptor 1 is stderr: what tools print is no message.
     """
     loop = asyncio.get_running_loop()
     wire_in, wire_out = os.dup(0), os.dup(1)
@@ -90,6 +90,13 @@ async def own_pipes() -> AsyncIterator[TransportStreams]:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
+    copies: list[threading.Thread] = []
+    if not _can_be_awaited(wire_in):
+        source, wire_in = wire_in, (ends := os.pipe())[0]
+        _copy(source, ends[1])
+    if not _can_be_awaited(wire_out):
+        target, wire_out = wire_out, (ends := os.pipe())[1]
+        copies.append(_copy(ends[0], target))
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     in_pipe, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(wire_in, "rb", buffering=0)
@@ -117,6 +124,40 @@ async def own_pipes() -> AsyncIterator[TransportStreams]:
         from_session.close()
         in_pipe.close()
         out_pipe.close()
+        # The transports close their pipes in the loop's next turn.
+        await asyncio.sleep(0)
+        for copy in copies:
+            copy.join(LAST_WORDS_SECONDS)
+
+
+def _can_be_awaited(descriptor: int) -> bool:
+    """Whether the loop can wait for it: files and /dev/null are always ready."""
+    with selectors.DefaultSelector() as selector:
+        try:
+            selector.register(descriptor, selectors.EVENT_READ)
+        except PermissionError:
+            return False
+    return True
+
+
+def _copy(source: int, target: int) -> threading.Thread:
+    """Copies until `source` ends, and closes both.
+
+    Only for files, which never keep a thread waiting; with a pipe that waits it would stay.
+    """
+
+    def run() -> None:
+        with (
+            contextlib.suppress(BrokenPipeError),
+            os.fdopen(source, "rb", 0) as read,
+            os.fdopen(target, "wb", 0) as write,
+        ):
+            while chunk := read.read(1 << 16):
+                write.write(chunk)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
 
 
 async def _read(
