@@ -241,6 +241,35 @@ async def test_a_dead_server_delays_nobody_and_is_named(tmp_path: Path) -> None:
         assert "unavailable" in index
 
 
+async def test_a_server_that_hangs_is_waited_for_only_by_programs_that_name_it(
+    tmp_path: Path,
+) -> None:
+    servers = {"well": scripted(), "late-one": scripted(start=4), "silent": scripted(start="never")}
+    file = write(tmp_path, servers)
+    async with Client(over_stdio(file)) as client:
+        began = time.monotonic()
+        assert [t.name for t in (await client.list_tools()).tools] == ["exec", "wait"]
+        for code in ("return (await MCP.well.echo({})).content.length;", "return 1;"):
+            result = await client.call_tool("exec", {"code": code})
+            assert result.structured_content == {"status": "completed", "value": 1}
+        assert time.monotonic() - began < 4
+        code = "return (await MCP.lateOne.echo({})).content.length;"
+        result = await client.call_tool("exec", {"code": code})
+        assert result.structured_content == {"status": "completed", "value": 1}
+
+
+async def test_the_listing_waits_for_the_first_server_and_for_direct_only_tools(
+    tmp_path: Path,
+) -> None:
+    servers = {"one": scripted(start=1), "silent": scripted(start="never")}
+    async with Client(over_stdio(write(tmp_path, servers))) as client:
+        exec_tool = (await client.list_tools()).tools[0]
+        assert "MCP servers" in (exec_tool.description or "")
+    servers["shots"] = scripted(start=2, pages=[tools("shot")], more={"directOnly": ["shot"]})
+    async with Client(over_stdio(write(tmp_path, servers))) as client:
+        assert [t.name for t in (await client.list_tools()).tools] == ["exec", "wait", "shot"]
+
+
 async def test_the_npm_inspector_can_use_it(npm_bin: Path, tmp_path: Path) -> None:
     file = write(tmp_path, {"s": scripted()})
     inspector = [str(npm_bin / "mcp-inspector"), "--cli", *command(file)]

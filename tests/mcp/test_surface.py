@@ -329,6 +329,21 @@ async def test_a_call_goes_through_hooks_and_telemetry_like_any_other(cm: CodeMo
         assert result["telemetry"]["sources"]["mcp"] == 2
 
 
+def test_the_servers_that_a_program_names_are_found() -> None:
+    surface = McpSurface(
+        McpServers(config(**{"my-server": {"command": "c"}, "2nd": {"command": "c"}}))
+    )
+    found = {
+        "await MCP.myServer.x({})": {"my-server"},
+        'const { ["my-server"]: s } = MCP': {"my-server"},
+        'API.read("mcp/my-server.d.ts")': {"my-server"},
+        "const {_2nd, myServer} = MCP": {"my-server", "2nd"},
+        "myServers[2ndOf]": set(),
+    }
+    assert {code: surface.named_in(code) for code in found} == found
+    assert McpSurface().named_in("MCP.s") == set()
+
+
 async def test_declarations_are_made_once_for_a_catalog() -> None:
     async with started(s=scripted()) as running:
         bridge = McpBridge(running)

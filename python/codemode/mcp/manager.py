@@ -14,7 +14,7 @@ from .owner import McpUnavailable, Owner
 from .snapshot import McpSnapshot, ServerView
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from types import TracebackType
 
     from mcp.shared.dispatcher import ProgressFnT
@@ -68,16 +68,44 @@ class McpServers:
         """What is known now. Two reads with nothing changed give the same object."""
         return self._snapshot
 
-    async def settled(self, seconds: float) -> McpSnapshot:
-        """Waits until no server is starting or reading a changed list, at most `seconds`."""
-        waits = [asyncio.ensure_future(o.settled.wait()) for o in self._owners.values()]
+    @property
+    def direct(self) -> frozenset[str]:
+        """The servers that may have tools which the model calls itself."""
+        return frozenset(n for n, owner in self._owners.items() if owner.config.direct_only)
+
+    async def settled(self, seconds: float, names: Collection[str] | None = None) -> McpSnapshot:
+        """Waits until no server is starting or reading a changed list, at most `seconds`.
+
+        Args:
+            seconds: Longest wait.
+            names: Which servers to wait for; all of them if None.
+        """
+        await self._wait(seconds, names, asyncio.ALL_COMPLETED)
+        return self._snapshot
+
+    async def first_ready(self, seconds: float) -> McpSnapshot:
+        """Waits until one server is ready or none is starting, at most `seconds`."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not any(view.status == "ready" for view in self._snapshot.servers):
+            starting = [name for name, owner in self._owners.items() if not owner.settled.is_set()]
+            if not starting or loop.time() >= end:
+                break
+            await self._wait(end - loop.time(), starting, asyncio.FIRST_COMPLETED)
+        return self._snapshot
+
+    async def _wait(self, seconds: float, names: Collection[str] | None, until: str) -> None:
+        waits = [
+            asyncio.ensure_future(owner.settled.wait())
+            for name, owner in self._owners.items()
+            if (names is None or name in names) and not owner.settled.is_set()
+        ]
         if waits:
             try:
-                await asyncio.wait(waits, timeout=seconds)
+                await asyncio.wait(waits, timeout=seconds, return_when=until)
             finally:
                 for wait in waits:
                     wait.cancel()
-        return self._snapshot
 
     def wake(self) -> None:
         """Starts those servers again that are not ready, unless they are in a pause."""

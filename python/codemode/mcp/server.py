@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from .bridge import McpBridge
     from .manager import McpServers
 
-# How long a listing or a call waits for servers that are still starting.
+# How long a request waits for those servers that it needs and that are still starting.
 PATIENCE_SECONDS = 10.0
+# How long a program waits for servers that are reading their changed lists.
 REFRESH_SECONDS = 2.0
 HEARTBEAT_SECONDS = 2.0
 LEAST_PAUSE_SECONDS = 0.05
@@ -66,7 +67,6 @@ class CodeModeServer:
         self._tools = tools
         self._surface = McpSurface(servers)
         self._sessions: dict[object, _Session] = {}
-        self._patient = True
         self.server: Server[Any] = Server(
             "codemode",
             version=__version__,
@@ -94,7 +94,10 @@ class CodeModeServer:
     async def _list_tools(
         self, ctx: ServerRequestContext[Any], _: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        session = await self._session(ctx)
+        # exec reads alike whichever servers there are, but for whether there is one at all.
+        await self._servers.first_ready(PATIENCE_SECONDS)
+        await self._servers.settled(PATIENCE_SECONDS, self._servers.direct)
+        session = self._session(ctx)
         session.listed = session.run.model_tools
         return types.ListToolsResult(
             tools=[
@@ -110,7 +113,8 @@ class CodeModeServer:
     async def _call_tool(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        session = await self._session(ctx)
+        await self._servers_for(params.name, params.arguments or {})
+        session = self._session(ctx)
         if session.listed is not None and session.listed != session.run.model_tools:
             session.listed = None  # told once, until it lists again
             await ctx.session.send_tool_list_changed()
@@ -119,10 +123,20 @@ class CodeModeServer:
             result = await session.run.call(params.name, params.arguments or {}, call_id=call_id)
         return _content(result) if isinstance(result, ToolResult) else _outcome(result)
 
-    async def _session(self, ctx: ServerRequestContext[Any]) -> _Session:
+    async def _servers_for(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Waits for the servers that a call needs; one that hangs delays nobody else."""
+        if name == WAIT:
+            return  # a cell keeps the view that it began with
+        if name == EXEC:
+            needed = self._surface.named_in(str(arguments.get("code")))
+            ready = [v.name for v in self._servers.snapshot.servers if v.status == "ready"]
+            await self._servers.settled(REFRESH_SECONDS, ready)
+        else:
+            needed = set(self._servers.direct)
+        await self._servers.settled(PATIENCE_SECONDS, needed)
+
+    def _session(self, ctx: ServerRequestContext[Any]) -> _Session:
         """The session of a request, with the tools that there are now."""
-        await self._servers.settled(PATIENCE_SECONDS if self._patient else REFRESH_SECONDS)
-        self._patient = False
         self._servers.wake()
         tools = (*self._tools, *self._bridge.tools())
         # The SDK makes the session object anew for each request; the connection is what lasts.

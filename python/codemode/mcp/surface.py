@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,18 @@ class McpSurface:
         options = given.get("options")
         schema = isinstance(options, Mapping) and options.get("schema") is True
         return self._of(view).header(call.target, given.get("toolName"), schema=schema)
+
+    def named_in(self, code: str) -> set[str]:
+        """Which of the servers a program names, by the name of the configuration or of `MCP`."""
+        from .._engine import mcp_names
+
+        views = () if self._servers is None else self._servers.snapshot.servers
+        names = mcp_names([(view.name, []) for view in views])
+        return {
+            view.name
+            for view, (key, alias, _) in zip(views, names, strict=True)
+            if any(_is_word(name, code) for name in {view.name, key, alias})
+        }
 
     def _has_files(self, view: CatalogView) -> bool:
         return bool(view.mcp) or bool(self._unavailable())
@@ -226,6 +239,10 @@ class _Surface:
             f"MCP.{server.key} has no tool {json.dumps(str(tool)[:80])}.{meant} "
             f"await MCP.{server.key}.$api() lists its tools."
         )
+
+
+def _is_word(name: str, code: str) -> bool:
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", code) is not None
 
 
 def _declaration(
