@@ -69,6 +69,11 @@ def test_an_empty_variable_takes_the_default_and_without_one_stays_empty() -> No
         ({"command": "c", "disabled": "yes"}, ["disabled", "'yes'", "true or false"]),
         ({"command": "c", "url": "http://x"}, ["either command or url"]),
         ({}, ["either command or url"]),
+        ({"cmd": "c"}, ["'s'", "either command or url", "did you mean command by cmd?"]),
+        ({"serverUrl": "http://x"}, ["did you mean url by serverUrl?"]),
+        ({"comand": "c", "args": []}, ["did you mean command by comand?"]),
+        ({"command": "c", "arguments": []}, ["arguments:", "did you mean args?"]),
+        ({"command": "c", "direct_only": []}, ["direct_only:", "did you mean directOnly?"]),
         ({"command": ""}, ["command", "''"]),
         ({"url": "ftp://x"}, ["url", "ftp://x", "http"]),
         ({"type": "sse", "url": "http://x"}, ["type", "sse", "not supported"]),
@@ -81,6 +86,27 @@ def test_an_error_names_server_field_and_value(server: object, words: list[str])
         parse(server)
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"git": {"command": "c"}, "x": {"url": "u"}}, "no \"mcpServers\" object; put 'git', 'x'"),
+        ({"mcp_servers": {}}, "mcp_servers: unknown key; did you mean mcpServers?"),
+        ({"mcpServers": {}, "codemode": {}}, "codemode: unknown key; did you mean codeMode?"),
+        ({"mcpServers": None}, "None is not an object"),
+        ({}, 'there is no "mcpServers" object'),
+    ],
+)
+def test_a_slip_at_the_top_is_refused_with_what_to_do(data: object, words: str) -> None:
+    with pytest.raises(McpConfigError) as error:
+        McpConfig.parse(data, environ={})
+    assert words in str(error.value)
+
+
+def test_what_else_other_clients_write_at_the_top_is_ignored() -> None:
+    other = {"inputs": [], "globalShortcut": "Ctrl+Space", "theme": {"command": 1}}
+    assert McpConfig.parse({"mcpServers": {}, **other}).servers == ()
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown() -> None:

@@ -37,6 +37,15 @@ _FOREIGN = frozenset(
         *("metadata", "name", "note", "oauth", "restart", "timeout", "title", "trust", "version"),
     )
 )
+# What other programs call the same.
+_OTHER_WORDS = {
+    **dict.fromkeys(("cmd", "executable", "program"), "command"),
+    **dict.fromkeys(("endpoint", "httpUrl", "serverUrl", "uri"), "url"),
+    "arguments": "args",
+    "environment": "env",
+    "workingDirectory": "cwd",
+}
+_TOP = ("mcpServers", "servers", "codeMode")
 # `$${` stands for a literal `${`.
 _VARIABLE = re.compile(r"\$\$(?=\{)|\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -158,6 +167,8 @@ class McpConfig:
         if not isinstance(data, Mapping):
             raise McpConfigError(f"MCP configuration: {_show(data)} is not an object")
         servers = data.get("mcpServers", data.get("servers"))
+        if servers is None or not data.keys() <= set(_TOP):
+            _check_top(data)
         if not isinstance(servers, Mapping):
             raise McpConfigError(
                 f"mcpServers: {_show(servers)} is not an object of servers by name"
@@ -233,7 +244,9 @@ class _Reader:
                 raise self._error("type", word, 'expected "stdio" or "http"')
             return _TYPES[word]
         if ("command" in self._body) == ("url" in self._body):
-            raise McpConfigError(f"server {self.name!r}: expected either command or url")
+            near = [(k, _near(k, ("command", "url"))) for k in self._body]
+            hint = "".join(f"; did you mean {meant} by {k}?" for k, meant in near if meant)
+            raise McpConfigError(f"server {self.name!r}: expected either command or url{hint}")
         return "stdio" if "command" in self._body else "http"
 
     def _check_key(self, key: object, kind: str) -> None:
@@ -243,8 +256,8 @@ class _Reader:
         if key in _FOREIGN:
             self.notes.append(f"{self.name}: {key} is ignored; it belongs to another client")
             return
-        close = difflib.get_close_matches(str(key), known, 1, 0.75)
-        hint = f"did you mean {close[0]}?" if close else f"known for {kind}: {', '.join(known)}"
+        near = _near(key, known)
+        hint = f"did you mean {near}?" if near else f"known for {kind}: {', '.join(known)}"
         raise self._error(str(key), self._body[cast("str", key)], f"unknown key; {hint}")
 
     def _stdio(self) -> StdioServer:
@@ -311,6 +324,35 @@ class _Reader:
 
     def _error(self, key: str, value: object, hint: str) -> McpConfigError:
         return McpConfigError(f"server {self.name!r}: {key}: {_show(value)} is not allowed; {hint}")
+
+
+def _check_top(data: Mapping[str, Any]) -> None:
+    """Refuses a slip of the pen; what else other clients write into the same file is ignored.
+
+    Raises:
+        McpConfigError: A known key is misspelled, or there are no servers.
+    """
+    for key in data:
+        near = None if key in _TOP else _near(key, _TOP)
+        if near is not None and near not in data:
+            raise McpConfigError(f"{key}: unknown key; did you mean {near}?")
+    if data.keys().isdisjoint(("mcpServers", "servers")):
+        bodies = [
+            k for k, v in data.items() if isinstance(v, Mapping) and {"command", "url"} & {*v}
+        ]
+        hint = f"; put {', '.join(map(repr, bodies))} into it" if bodies else ""
+        raise McpConfigError(f'MCP configuration: there is no "mcpServers" object{hint}')
+
+
+def _near(key: object, known: tuple[str, ...]) -> str | None:
+    """The known key that is likely meant by another one."""
+    meant = _OTHER_WORDS.get(str(key))
+    if meant in known:
+        return meant
+    lower = {name.lower(): name for name in known}
+    plain = str(key).lower().replace("_", "").replace("-", "")
+    close = difflib.get_close_matches(plain, lower, 1, 0.75)
+    return lower[close[0]] if close else None
 
 
 def _matches(tool: str, patterns: tuple[str, ...]) -> bool:
