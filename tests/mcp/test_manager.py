@@ -44,9 +44,23 @@ async def test_a_dead_slow_or_silent_server_does_not_hide_the_healthy_one() -> N
         assert "0.5 s" in why["silent"]
         assert "status 3" in why["gone"]
         assert "no licence" in why["gone"]
-        assert "No such file" in why["absent"]
+        assert why["absent"] == "cannot start '/no/such/program': No such file or directory"
         with pytest.raises(McpUnavailable, match="absent"):
             await running.call_tool("absent", "x", {})
+
+
+async def test_what_cannot_be_started_is_named_with_what_to_do(tmp_path: Path) -> None:
+    servers = config(
+        line={"command": "npx -y foo"},
+        where={"command": "sh", "cwd": "/no/such/folder"},
+        folder={"command": str(tmp_path)},
+    )
+    async with McpServers(servers, ready_within=60) as running:
+        why = running.snapshot.unavailable
+    assert "'npx -y foo'" in why["line"]
+    assert '"args"' in why["line"]
+    assert "'/no/such/folder' (cwd): No such file" in why["where"]
+    assert f"'{tmp_path}': Permission denied" in why["folder"]
 
 
 async def test_a_server_that_is_late_joins_when_it_is_ready() -> None:

@@ -307,6 +307,7 @@ async def test_an_unavailable_server_says_why(cm: CodeMode) -> None:
             """,
         )
         assert all("licence" in text for text in got)
+        assert got[1].startswith('// MCP server "gone" is unavailable: "it exited with status 3')
 
 
 async def test_a_call_goes_through_hooks_and_telemetry_like_any_other(cm: CodeMode) -> None:

@@ -185,8 +185,8 @@ class _Surface:
             )
         if server.unavailable is not None:
             # As JSON: whatever the reason holds, it stays inside the comment.
-            words = json.dumps([server.name, server.unavailable])
-            return f"// This server is unavailable: {words}\n"
+            name, why = json.dumps(server.name), json.dumps(server.unavailable)
+            return f"// MCP server {name} is unavailable: {why}\n"
         return mcp_server_dts(
             server.key,
             server.name,

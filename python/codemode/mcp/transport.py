@@ -36,24 +36,41 @@ KILL_SECONDS = 1.0
 LAST_WORDS_SECONDS = 0.2
 
 
+class NotStarted(Exception):
+    """The program of a server cannot be started."""
+
+    def __init__(self, server: StdioServer, error: OSError) -> None:
+        """Says which program or directory was not there, and what to do."""
+        if server.cwd is not None and error.filename == server.cwd:
+            words = f"cannot start it in {server.cwd!r} (cwd): {error.strerror}"
+        else:
+            words = f"cannot start {server.command!r}: {error.strerror}"
+            if isinstance(error, FileNotFoundError) and " " in server.command:
+                words += '; the words after the program belong in "args"'
+        super().__init__(words)
+
+
 @contextlib.asynccontextmanager
 async def child_process(server: StdioServer, log: LogBuffer) -> AsyncIterator[TransportStreams]:
     """Starts the server and gives its streams; leaving stops it within a few seconds.
 
     Raises:
-        OSError: The program cannot be started.
+        NotStarted: The program cannot be started; says which one and why.
     """
-    process = await asyncio.create_subprocess_exec(
-        server.command,
-        *server.args,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=get_default_environment() | dict(server.env),
-        cwd=server.cwd,
-        start_new_session=True,
-        limit=MAX_LINE_BYTES,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            server.command,
+            *server.args,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=get_default_environment() | dict(server.env),
+            cwd=server.cwd,
+            start_new_session=True,
+            limit=MAX_LINE_BYTES,
+        )
+    except OSError as error:
+        raise NotStarted(server, error) from error
     to_session, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbox, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     log.status = None
