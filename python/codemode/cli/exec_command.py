@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import UsageError
-from .sources import load_tools, servers_of
+from .sources import load_tools, read_config, servers_of, settings_of
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--typescript", action="store_true", help="the program is TypeScript")
     parser.add_argument("--tools", metavar="MODULE:ATTR", help="Python tools that it may call")
     parser.add_argument("--mcp", metavar="FILE", help="mcpServers configuration of further tools")
-    parser.add_argument("--timeout-ms", type=int, default=10_000, help="per exec or wait")
+    parser.add_argument("--timeout-ms", type=int, help="per exec or wait")
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
 
 
@@ -55,26 +55,21 @@ def _read(arguments: argparse.Namespace) -> str:
 
 
 async def _run(code: str, tools: list[Tool], arguments: argparse.Namespace) -> Result:
-    from codemode import CodeMode, ConfigError
+    from codemode import CodeMode
 
-    language = "javascript"
+    program = {"code": code}
     if arguments.typescript or str(arguments.file or "").endswith((".ts", ".mts")):
-        language = "typescript"
-    settings: dict[str, Any] = {"enabled": True, "timeoutMs": arguments.timeout_ms}
-    try:
-        host = CodeMode(settings)
-    except ConfigError as error:
-        raise UsageError(str(error)) from error
-    async with host as cm:
-        if arguments.mcp is None:
-            return await _drive(cm.run(tools=tools), code, language, show=not arguments.json)
-        async with servers_of(arguments.mcp) as (more, extensions):
-            run = cm.run(tools=[*tools, *more], extensions=extensions)
-            return await _drive(run, code, language, show=not arguments.json)
+        program["language"] = "typescript"
+    config = read_config(arguments.mcp)
+    given = {} if arguments.timeout_ms is None else {"timeoutMs": arguments.timeout_ms}
+    settings = settings_of(config, given)
+    async with CodeMode(settings) as cm, servers_of(config) as (more, extensions):
+        run = cm.run(tools=[*tools, *more], extensions=extensions)
+        return await _drive(run, program, show=not arguments.json)
 
 
-async def _drive(run: Any, code: str, language: str, *, show: bool) -> Result:
-    result: Result = await run.exec({"code": code, "language": language})
+async def _drive(run: Any, program: dict[str, str], *, show: bool) -> Result:
+    result: Result = await run.exec(program)
     while result.status == "waiting":
         if show:
             _output(result)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
-    from codemode import Extension, Tool
+    from codemode import CodeModeConfig, Extension, Tool
+    from codemode.mcp import McpConfig
 
 
 def load_tools(reference: str) -> list[Tool]:
@@ -19,26 +21,58 @@ def load_tools(reference: str) -> list[Tool]:
     Raises:
         UsageError: There is no such thing, or it is no tool.
     """
-    from codemode.mcp import serve
+    from codemode.mcp import references
 
     try:
-        return serve.load_tools(reference)
-    except serve.ServeError as error:
+        return references.load_tools(reference)
+    except references.BadReference as error:
         raise UsageError(str(error)) from error
 
 
-@asynccontextmanager
-async def servers_of(path: str) -> AsyncIterator[tuple[list[Tool], list[Extension]]]:
-    """Starts the servers of an MCP configuration and gives their tools and guest globals.
+def read_config(path: str | None) -> McpConfig:
+    """Reads an MCP configuration, and says on stderr what of it is ignored.
 
     Raises:
         UsageError: The file is refused, or the `mcp` extra is not installed.
     """
-    from codemode.mcp import McpBridge, McpConfig, McpConfigError, McpServers, McpSurface
+    from codemode.mcp import McpConfig, McpConfigError
+    from codemode.mcp.extra import ExtraMissing, require_extra
+
+    if path is None:
+        return McpConfig()
+    try:
+        require_extra()
+        config = McpConfig.load(path)
+    except (McpConfigError, ExtraMissing) as error:
+        raise UsageError(str(error)) from error
+    for note in config.notes:
+        sys.stderr.write(f"{note}\n")
+    return config
+
+
+def settings_of(config: McpConfig, given: Mapping[str, Any]) -> CodeModeConfig:
+    """The settings of the file, with those of the command line over them.
+
+    Raises:
+        UsageError: One of them is not allowed.
+    """
+    from codemode import CodeModeConfig, ConfigError
 
     try:
-        config = McpConfig.load(path)
-        async with McpServers(config) as servers:
-            yield McpBridge(servers).tools(), [McpSurface(servers)]
-    except (McpConfigError, ModuleNotFoundError) as error:
+        return CodeModeConfig.parse(config.code_mode).merge({"enabled": True, **given})
+    except ConfigError as error:
         raise UsageError(str(error)) from error
+
+
+@asynccontextmanager
+async def servers_of(config: McpConfig) -> AsyncIterator[tuple[list[Tool], list[Extension]]]:
+    """Starts the servers and gives their tools and guest globals; says which are not there."""
+    from codemode.mcp import McpBridge, McpServers, McpSurface
+
+    if not config.servers:
+        yield [], []
+        return
+    async with McpServers(config) as servers:
+        for name, why in servers.snapshot.unavailable.items():
+            sys.stderr.write(f"MCP server {name} is unavailable: {why}\n")
+        yield McpBridge(servers).tools(), [McpSurface(servers)]

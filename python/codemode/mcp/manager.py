@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from .extra import require_extra
 from .owner import McpUnavailable, Owner
 from .snapshot import McpSnapshot, ServerView
 
@@ -44,7 +45,12 @@ class McpServers:
         self._owners = {s.name: Owner(s, self._publish) for s in config.servers}
 
     async def __aenter__(self) -> McpServers:
-        """Starts the servers."""
+        """Starts the servers.
+
+        Raises:
+            ExtraMissing: The packages for MCP are not installed.
+        """
+        require_extra()
         for owner in self._owners.values():
             owner.start()
         try:

@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
-import importlib
 import os
 import secrets
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..config import CodeModeConfig, ConfigError
-from ..tools import Tool
 from .config import McpConfig, McpConfigError
+from .extra import ExtraMissing, require_extra
+from .references import BadReference, load_tools
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
     from starlette.types import ASGIApp, Receive, Send
     from starlette.types import Scope as AsgiScope
 
+    from ..tools import Tool
     from .server import CodeModeServer
 
 TOKEN_VARIABLE = "CODEMODE_SERVE_TOKEN"  # noqa: S105 - a name, not a token
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         Exit status: 0, or 2 if it could not be served; the reason is on stderr.
     """
     try:
+        require_extra()
         config = McpConfig() if args.mcp is None else McpConfig.load(args.mcp)
         tools = tuple(tool for spec in args.tools for tool in load_tools(spec))
         if not config.servers and not tools:
@@ -77,43 +78,10 @@ def run(args: argparse.Namespace) -> int:
         for note in config.notes:
             _say(note)
         asyncio.run(_main(config, settings, tools, args))
-    except (ConfigError, McpConfigError, ServeError) as error:
+    except (ConfigError, McpConfigError, BadReference, ExtraMissing, ServeError) as error:
         _say(str(error))
         return 2
-    except ModuleNotFoundError as error:
-        _say(f'{error}; install what is missing with: pip install "codemode[mcp]"')
-        return 2
     return 0
-
-
-def load_tools(spec: str) -> list[Tool]:
-    """Reads `module:attr`; modules of the working directory can be named.
-
-    Raises:
-        ServeError: There is no such thing, or it is no tool.
-    """
-    module_name, _, attribute = spec.partition(":")
-    if not module_name or not attribute:
-        raise ServeError(f"--tools {spec}: expected module:attribute")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found: Any = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ServeError(f"--tools {spec}: {error}") from error
-    if callable(found) and not isinstance(found, Tool):
-        found = found()
-    tools = [found] if isinstance(found, Tool) else found
-    if not isinstance(tools, Iterable) or isinstance(tools, (str, bytes)):
-        raise ServeError(f"--tools {spec}: {type(found).__name__} is no Tool and no list of them")
-    listed = list(tools)
-    for item in listed:
-        if not isinstance(item, Tool):
-            raise ServeError(f"--tools {spec}: {type(item).__name__} is no Tool; use @tool")
-    return listed
 
 
 async def _main(
