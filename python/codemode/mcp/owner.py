@@ -1,4 +1,4 @@
-"""The owner task of one MCP server: starts it, reads what it offers, starts it again."""
+"""One configured server, kept connected by a task of its own."""
 
 from __future__ import annotations
 
@@ -48,10 +48,16 @@ class _Pauses:
 
 
 class Owner:
-    """Keeps one server connected. Its task alone enters and leaves the connection."""
+    """Keeps one server connected. Its task alone enters and leaves the connection.
+
+    Attributes:
+        config: Which server.
+        log: What it wrote besides the protocol.
+        settled: Set while it is neither starting nor reading a changed list.
+    """
 
     def __init__(self, config: ServerConfig, publish: Callable[[ServerView], None]) -> None:
-        """Does not start it; `publish` is told whenever its view changes."""
+        """Starts nothing yet; `publish` gets each new view of the server."""
         self.config = config
         self.log = LogBuffer()
         self.settled = asyncio.Event()
@@ -67,7 +73,7 @@ class Owner:
         self._scope: anyio.CancelScope
 
     def start(self) -> None:
-        """Begins its task."""
+        """Starts the task, and with it the server."""
         import anyio
 
         self._scope = anyio.CancelScope()
@@ -80,14 +86,19 @@ class Owner:
             self._wanted.set()
 
     async def stop(self) -> None:
-        """Lets the connection end by itself, and waits for the task."""
+        """Ends the task and the server."""
         if self._task is not None:
             # Not `task.cancel()`: the scope lets a shutdown that is under way come to its end.
             self._scope.cancel()
             await asyncio.wait([self._task])
 
     async def use(self, send: Callable[[Connection, float], Awaitable[Any]]) -> Any:
-        """Runs `send` on a live connection, once more if the server never looked at it."""
+        """Runs `send` on a live connection, once more if the server never looked at it.
+
+        Raises:
+            McpUnavailable: The server is not there.
+            McpCallError: It refused, took too long, or ended in the middle.
+        """
         from .connection import ConnectionLost, ServerError
 
         name = self.config.name
