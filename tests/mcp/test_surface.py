@@ -310,6 +310,27 @@ async def test_an_unavailable_server_says_why(cm: CodeMode) -> None:
         assert got[1].startswith('// MCP server "gone" is unavailable: "it exited with status 3')
 
 
+@pytest.mark.req("mcp.5", "gst.5")
+async def test_what_is_asked_for_and_not_there_is_told(cm: CodeMode) -> None:
+    servers = config(gone=scripted(start="exit"), math=scripted(pages=[tools("add", "echo")]))
+    async with McpServers(servers, ready_within=60) as running:
+        run = of(cm, running)
+        quiet = "return [typeof MCP.nope, 'x' in MCP.math, JSON.stringify(MCP), typeof await MCP]"
+        assert (await run.exec({"code": quiet})).to_dict()["value"] == [
+            "undefined",
+            False,
+            '{"gone":{},"math":{}}',
+            "object",
+        ]
+        for code, words in (
+            ("return await MCP.gone.list({})", "gone is unavailable: it exited with status 3"),
+            ("return await MCP.mathh.add({})", "there is no MCP.mathh. Close names: math"),
+            ("return await MCP.nope.add({})", "there is no MCP.nope. There are: gone, math"),
+            ("return await MCP.math.ad({})", "there is no MCP.math.ad. Close names: add"),
+        ):
+            assert words in (await run.exec({"code": code})).to_dict()["error"]
+
+
 async def test_a_call_goes_through_hooks_and_telemetry_like_any_other(cm: CodeMode) -> None:
     from codemode import Block, Hooks
 

@@ -145,7 +145,8 @@ class _Surface:
     def _entry(self, server: _Server) -> dict[str, Any]:
         ids = (tool_id for tool_id, _ in server.tools)
         tools = [[*names, tool_id] for names, tool_id in zip(server.names, ids, strict=True)]
-        return {"key": server.key, "name": server.alias, "tools": tools, **server.helpers}
+        entry = {"key": server.key, "name": server.alias, "tools": tools, **server.helpers}
+        return entry if server.unavailable is None else entry | {"unavailable": server.unavailable}
 
     def files(self) -> list[dict[str, Any]]:
         """All files, with their sizes in bytes."""

@@ -8,6 +8,7 @@
   const { freeze, create, defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const ErrorCtor = Error;
+  const ProxyCtor = Proxy;
   const TypeErrorCtor = TypeError;
   const StringOf = String;
   const { isArray } = Array;
@@ -186,12 +187,26 @@
     extras(spec);
   };
 
+  // The engine and ourselves ask for these.
+  const unasked = { __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1 };
+  // An object without properties that only remembers which were asked for.
+  const listener = (place, names, reason) => new ProxyCtor(freeze(create(null)), {
+    __proto__: null,
+    get(_, name) {
+      if (typeof name === "string" && !(name in unasked)) host.missed(place, name, names, reason);
+    },
+  });
+
   const groups = ["resources", "prompts"];
   const buildMcp = (servers) => {
-    const root = create(null);
+    let keys = "";
+    for (let i = 0; i < servers.length; i++) keys += servers[i].key + "\n";
+    const root = create(listener("MCP", keys, ""));
     for (let i = 0; i < servers.length; i++) {
       const server = servers[i];
-      const ns = create(null);
+      let names = "";
+      for (let j = 0; j < server.tools.length; j++) names += server.tools[j][0] + "\n";
+      const ns = create(listener("MCP." + server.key, names, server.unavailable ?? ""));
       const method = (target, key, op, id) => {
         const f = { [key](input) { return call(op, id, input); } }[key];
         defineProperty(target, key, { __proto__: null, value: freeze(f), enumerable: true });
@@ -210,8 +225,8 @@
         const ids = server[group];
         if (!ids) continue;
         const sub = create(null);
-        const keys = ownKeys(ids);
-        for (let j = 0; j < keys.length; j++) method(sub, keys[j], "mcp", ids[keys[j]]);
+        const inGroup = ownKeys(ids);
+        for (let j = 0; j < inGroup.length; j++) method(sub, inGroup[j], "mcp", ids[inGroup[j]]);
         defineProperty(ns, group, { __proto__: null, value: freeze(sub), enumerable: true });
       }
       const $api = {

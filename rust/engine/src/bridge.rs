@@ -45,6 +45,7 @@ pub(crate) const FUNCTIONS: &[(&core::ffi::CStr, HostFunction)] = &[
     (c"utf8Decode", utf8_decode),
     (c"fetch", fetch),
     (c"quote", quote),
+    (c"missed", missed),
     (c"stack", stack),
     (c"toolsObject", crate::tools::make),
 ];
@@ -506,6 +507,20 @@ unsafe extern "C" fn quote(
 ) -> JSValue {
     let text = text_of(Args(argv, argc).at(0)).unwrap_or_else(|| "that is not a string".into());
     Js::string(&format!("{:?}", text.chars().take(120).collect::<String>())).into_raw()
+}
+
+/// `missed(place, name, names, reason)`: a name of `MCP` that was read and does not exist.
+unsafe extern "C" fn missed(
+    _: *mut JSContext,
+    _: JSValue,
+    argc: c_int,
+    argv: *mut JSValue,
+) -> JSValue {
+    let args = Args(argv, argc);
+    let [place, name, names, reason] =
+        [0, 1, 2, 3].map(|at| text_of(args.at(at)).unwrap_or_default());
+    crate::tools::miss_mcp(&place, &name, &names, &reason);
+    UNDEFINED
 }
 
 /// `stack(error, raw)`: headline and frames, with places in the text that the model sent.

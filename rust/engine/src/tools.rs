@@ -149,13 +149,7 @@ fn lookup(prop: qjs::JSAtom) -> Result<Option<Js>, Thrown> {
             let asked_by_engine =
                 matches!(name.as_str(), "then" | "toJSON" | "constructor" | "toString" | "valueOf");
             if !asked_by_engine && name.len() <= MAX_MISSED {
-                vm::cell(|c| {
-                    c.missed_names.retain(|n| *n != name);
-                    c.missed_names.push(name);
-                    if c.missed_names.len() > 8 {
-                        c.missed_names.remove(0);
-                    }
-                });
+                remember(name);
             }
             return Ok(None);
         }
@@ -298,8 +292,47 @@ pub(crate) fn has(name: &str) -> bool {
         || with_names(|n| matches!(n.by_name.get(name), Some(Named::Tool(_)))).unwrap_or_default()
 }
 
+/// In front of a missed name that is the explanation itself.
+const EXPLAINED: char = '\0';
+
+fn remember(missed: String) {
+    vm::cell(|c| {
+        c.missed_names.retain(|n| *n != missed);
+        c.missed_names.push(missed);
+        if c.missed_names.len() > 8 {
+            c.missed_names.remove(0);
+        }
+    });
+}
+
+/// Remembers what to say of `<place>.<name>`, a part of `MCP` that was read and does not exist.
+/// `names` are those that do, one a line; `reason` is why there are none.
+pub(crate) fn miss_mcp(place: &str, name: &str, names: &str, reason: &str) {
+    if name.len() > MAX_MISSED {
+        return;
+    }
+    let names: Vec<String> = names.lines().map(str::to_owned).collect();
+    let close = close_names(name, &names);
+    let known = match (&*close, &*names) {
+        ([], []) => "It has no tools".into(),
+        ([], [..]) => format!("There are: {}", crate::js::join(&names[..names.len().min(8)])),
+        ([..], _) => format!("Close names: {}", crate::js::join(&close)),
+    };
+    let text = if reason.is_empty() {
+        format!(
+            "there is no {place}.{name}. {known}. Find tools with await tools.search(\"words\")"
+        )
+    } else {
+        format!("MCP server {place} is unavailable: {reason}")
+    };
+    remember(format!("{EXPLAINED}{text}"));
+}
+
 /// What to say of `tools.<name>` that was read and does not exist.
 pub(crate) fn explain_missed(name: &str) -> String {
+    if let Some(text) = name.strip_prefix(EXPLAINED) {
+        return text.to_owned();
+    }
     let clash = with_names(|n| match n.by_name.get(name) {
         Some(Named::Clash(ids)) => Some(ids.clone()),
         _ => None,
