@@ -86,9 +86,15 @@ impl Facets<'_> {
             .fold(Types::ANY, |set, keyword| set.and(Types::declared(keyword)))
     }
 
-    /// Whether some facet says `nullable: true` (the `OpenAPI` spelling).
+    /// Whether null passes by `nullable: true` (the `OpenAPI` spelling): the place itself says
+    /// so, or some part of it, and no other part speaks of types or values.
     pub(crate) fn nullable(&self) -> bool {
-        self.objects.iter().any(|o| o.get("nullable") == Some(&Value::Bool(true)))
+        let says = |o: &Map<String, Value>| o.get("nullable") == Some(&Value::Bool(true));
+        let open = |o: &Map<String, Value>| {
+            says(o) || !["type", "enum", "const"].iter().any(|word| o.contains_key(*word))
+        };
+        let all = || self.objects.iter().copied();
+        all().next().is_some_and(says) || (all().any(says) && all().all(open))
     }
 
     /// The values of `keyword` in all facets.
@@ -170,7 +176,7 @@ pub(crate) fn lookup<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> 
     root.pointer(&percent_decode(reference.strip_prefix('#')?))
 }
 
-fn percent_decode(text: &str) -> Cow<'_, str> {
+pub(crate) fn percent_decode(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();
     }

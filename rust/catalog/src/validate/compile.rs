@@ -2,110 +2,56 @@
 
 use std::error::Error;
 
-use boon::{
-    CompileError, Compiler, Draft, Format, SchemaIndex, Schemas, UrlLoader, ValidationError,
-};
-use regex::RegexBuilder;
+use boon::{CompileError, Compiler, Draft, Schemas, UrlLoader};
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use super::program::Program;
 use super::stack::with_room;
 use crate::schema::facets::lookup;
 use crate::text::{clip, comment_line};
 
 /// Where the document is said to be, so that relative references have a base.
-const PLACE: &str = "schema:///tool";
+pub(super) const PLACE: &str = "schema:///tool";
 
 /// Bytes that one compiled pattern may take.
 const PATTERN_BYTES: usize = 1 << 20;
+/// Bytes of a pattern's text times its classes: what boon takes to read it.
+const PATTERN_WORK: usize = 100_000;
 
 /// Drafts that a schema without `$schema` may be of. In the older one `items` can be a list.
 const DRAFTS: [Draft; 2] = [Draft::V2020_12, Draft::V2019_09];
 
-/// Formats that the compiler would otherwise enforce in old drafts.
-const FORMATS: [&str; 19] = [
-    "ipv4",
-    "ipv6",
-    "hostname",
-    "idn-hostname",
-    "email",
-    "idn-email",
-    "date",
-    "time",
-    "date-time",
-    "duration",
-    "period",
-    "json-pointer",
-    "relative-json-pointer",
-    "uuid",
-    "uri",
-    "iri",
-    "uri-reference",
-    "iri-reference",
-    "uri-template",
-];
-
-/// A schema that can be checked against.
-pub(super) struct Compiled {
-    schemas: Schemas,
-    root: SchemaIndex,
-}
-
-impl std::fmt::Debug for Compiled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Compiled").finish_non_exhaustive()
-    }
-}
-
-impl Compiled {
-    /// Compiles `schema`, or says what is wrong with it.
-    pub(super) fn strict(schema: &Value) -> Result<Self, String> {
-        let work = || {
-            any_draft(&relaxed(schema, false))
-                .map_err(|error| clip(&comment_line(&error, 600), 400))
-        };
-        with_room(schema, work)
-            .unwrap_or_else(|| Err("it is nested too deep to be compiled".to_owned()))
-    }
-
-    /// Compiles what can be of `schema`; references that lead nowhere allow anything.
-    pub(super) fn lenient(schema: &Value) -> Option<Self> {
-        let work = || {
-            any_draft(&relaxed(schema, false)).or_else(|_| any_draft(&relaxed(schema, true))).ok()
-        };
-        with_room(schema, work).flatten()
-    }
-
-    /// Checks a value; `explain` puts what is wrong into words.
-    pub(super) fn check(
-        &self,
-        value: &Value,
-        explain: impl Fn(&ValidationError<'_, '_>) -> String + Sync,
-    ) -> Result<(), String> {
-        let check = || self.schemas.validate(value, self.root).map_err(|error| explain(&error));
-        with_room(value, check)
-            .unwrap_or_else(|| Err("it is nested too deep to be checked".to_owned()))
-    }
-}
-
-fn any_draft(schema: &Value) -> Result<Compiled, String> {
-    let first = match compile(schema, DRAFTS[0]) {
-        Ok(compiled) => return Ok(compiled),
-        Err(error) => error,
+/// Compiles `schema`, or says what is wrong with it.
+pub(super) fn strict(schema: &Value) -> Result<Program, String> {
+    let work = || {
+        any_draft(&relaxed(schema, false)).map_err(|error| clip(&comment_line(&error, 600), 400))
     };
-    compile(schema, DRAFTS[1]).map_err(|_| first)
+    with_room(schema, work)
+        .unwrap_or_else(|| Err("it is nested too deep to be compiled".to_owned()))
 }
 
-fn compile(schema: &Value, draft: Draft) -> Result<Compiled, String> {
+/// Compiles what can be of `schema`; references that lead nowhere allow anything.
+pub(super) fn lenient(schema: &Value) -> Option<Program> {
+    let work =
+        || any_draft(&relaxed(schema, false)).or_else(|_| any_draft(&relaxed(schema, true))).ok();
+    with_room(schema, work).flatten()
+}
+
+fn any_draft(schema: &Value) -> Result<Program, String> {
+    judged(schema, DRAFTS[0]).or_else(|first| judged(schema, DRAFTS[1]).map_err(|_| first))?;
+    Ok(Program::new(schema))
+}
+
+/// Whether it is a schema, and its references lead somewhere. boon knows that of every draft;
+/// it does not check values, since nothing bounds the time that it takes for them.
+fn judged(schema: &Value, draft: Draft) -> Result<(), String> {
     let mut compiler = Compiler::new();
     compiler.set_default_draft(draft);
     compiler.use_loader(Box::new(Nowhere));
-    for name in FORMATS {
-        compiler.register_format(Format { name, func: |_| Ok(()) });
-    }
     let mut schemas = Schemas::new();
     compiler.add_resource(PLACE, schema.clone()).map_err(explain)?;
-    let root = compiler.compile(PLACE, &mut schemas).map_err(explain)?;
-    Ok(Compiled { schemas, root })
+    compiler.compile(PLACE, &mut schemas).map(drop).map_err(explain)
 }
 
 #[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
@@ -164,10 +110,35 @@ fn relax(root: &Value, node: &mut Value, references: bool) {
 /// Whether a pattern looks around, or back at its own groups, or is too large.
 fn cannot_run(pattern: &str) -> bool {
     let back = |pair: &[u8]| pair[0] == b'\\' && matches!(pair[1], b'1'..=b'9' | b'k');
-    ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
+    let classes = pattern.matches('\\').count() + 1;
+    pattern.len() * classes > PATTERN_WORK
+        || ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| pattern.contains(group))
         || pattern.as_bytes().windows(2).any(back)
-        || matches!(
-            RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build(),
-            Err(regex::Error::CompiledTooBig(_))
-        )
+        || matches!(regex_of(pattern), Err(regex::Error::CompiledTooBig(_)))
+}
+
+/// A pattern as schemas mean it: the classes of JavaScript.
+pub(super) fn regex_of(pattern: &str) -> Result<Regex, regex::Error> {
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        let escaped = if c == '\\' { rest.next() } else { None };
+        match escaped {
+            Some('d') => out.push_str("[0-9]"),
+            Some('D') => out.push_str("[^0-9]"),
+            Some('w') => out.push_str("[A-Za-z0-9_]"),
+            Some('W') => out.push_str("[^A-Za-z0-9_]"),
+            Some('s') => out.push_str(r"[\s\x{feff}]"),
+            Some('S') => out.push_str(r"[^\s\x{feff}]"),
+            Some('c') => match rest.next() {
+                Some(letter) => out.extend(char::from_u32(letter as u32 % 32)),
+                None => out.push_str(r"\c"),
+            },
+            _ => {
+                out.push(c);
+                out.extend(escaped);
+            }
+        }
+    }
+    RegexBuilder::new(&out).size_limit(PATTERN_BYTES).build()
 }

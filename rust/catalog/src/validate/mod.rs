@@ -1,18 +1,27 @@
 //! Arguments and declared outputs against their schemas.
 //!
-//! Nothing is ever fetched. Patterns run in linear time; those that cannot (look-around, back
+//! The work of a check is in proportion to the size of the value and the schema; what would take
+//! far more than values of its size do is refused. Nothing is ever fetched. Patterns run in linear time; those that cannot (look-around, back
 //! references) or are very large are not checked. Formats are annotations.
 
+mod check;
 mod coerce;
 mod compile;
+mod equal;
+mod evaluated;
 mod explain;
+mod program;
+mod references;
+mod rules;
 mod stack;
 
 use serde_json::Value;
 
 pub use coerce::Step;
 
-use compile::Compiled;
+use check::{Check, Stop};
+use explain::Leaf;
+use program::Program;
 
 /// Why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +40,7 @@ impl std::error::Error for Problem {}
 pub struct Validator {
     schema: Value,
     /// `None`: a schema that says nothing that can be checked; everything passes.
-    compiled: Option<Compiled>,
+    compiled: Option<Program>,
 }
 
 impl Validator {
@@ -41,7 +50,7 @@ impl Validator {
     /// A text that says what is wrong with the schema: it is no schema, or refers to something
     /// that is not in it.
     pub fn for_output(schema: Value) -> Result<Self, String> {
-        let compiled = Some(Compiled::strict(&schema)?);
+        let compiled = Some(compile::strict(&schema)?);
         Ok(Self { schema, compiled })
     }
 
@@ -51,7 +60,7 @@ impl Validator {
         if !coerce::wants_object(&schema) {
             return Self { schema, compiled: None };
         }
-        let compiled = Compiled::lenient(&schema);
+        let compiled = compile::lenient(&schema);
         Self { schema, compiled }
     }
 
@@ -76,7 +85,7 @@ impl Validator {
         if !input.is_object() && coerce::wants_object(&self.schema) {
             return Err(Problem(explain::not_an_object(input)));
         }
-        compiled.check(input, |error| explain::input(&self.schema, input, error)).map_err(Problem)
+        problem_of(compiled, input, |leaves| explain::input(&self.schema, leaves))
     }
 
     /// Checks the value of a tool against its declared output.
@@ -85,6 +94,29 @@ impl Validator {
     /// Says which part of the schema does not hold, and nothing of the value.
     pub fn check_output(&self, value: &Value) -> Result<(), Problem> {
         let Some(compiled) = &self.compiled else { return Ok(()) };
-        compiled.check(value, explain::output).map_err(Problem)
+        problem_of(compiled, value, explain::output)
+    }
+}
+
+/// Checks a value; `explain` puts what is wrong into words.
+fn problem_of(
+    program: &Program,
+    value: &Value,
+    explain: impl Fn(&[Leaf<'_>]) -> String + Sync,
+) -> Result<(), Problem> {
+    let check = |depth| match Check::new(program, value, depth).valid(0, value) {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(explain(&explain::leaves(program, value, depth)))),
+        Err(stop) => Err(stop),
+    };
+    let answer = match check(stack::SHALLOW) {
+        Err(Stop::Depth) => stack::roomy(|| check(stack::DEEP)).unwrap_or(Err(Stop::Depth)),
+        answer => answer,
+    };
+    match answer {
+        Ok(None) => Ok(()),
+        Ok(Some(text)) => Err(Problem(text)),
+        Err(Stop::Depth) => Err(Problem("it is nested too deep to be checked".to_owned())),
+        Err(Stop::Work) => Err(Problem("it takes too long to be checked; send less".to_owned())),
     }
 }
