@@ -171,11 +171,7 @@ impl Validator {
         let places = self.0.coerce(&mut checked);
         self.0.check_input(&checked).map_err(|e| PyValueError::new_err(e.to_string()))?;
         // The objects of the caller are kept as they are, so that integers of any size stay exact.
-        let mut out = input;
-        for place in places {
-            out = replaced(&out, &place)?;
-        }
-        Ok(out)
+        replaced(&input, &places, 0)
     }
 
     fn check_output(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -189,29 +185,40 @@ fn read(value: &Bound<'_, PyAny>) -> PyResult<Json> {
     value_from_wire(bytes.as_bytes()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// A copy of `value` in which the text at `place` is what it says as JSON, or the number there
-/// an integer.
-fn replaced<'py>(value: &Bound<'py, PyAny>, place: &[Step]) -> PyResult<Bound<'py, PyAny>> {
+/// A copy of `value` in which the texts at `places` are what they say as JSON, and the numbers
+/// there integers. All `places` go on from `value`, after as many steps as `depth`; each container
+/// is copied once for them all.
+fn replaced<'py>(
+    value: &Bound<'py, PyAny>,
+    places: &[Vec<Step>],
+    depth: usize,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    let Some((step, rest)) = place.split_first() else {
-        if !value.is_instance_of::<PyString>() {
-            return py.get_type::<PyInt>().call1((value,));
-        }
-        return py.import("json")?.call_method1("loads", (value,));
+    let Some((first, others)) = places.split_first() else { return Ok(value.clone()) };
+    let Some(step) = first.get(depth) else {
+        let meant = if value.is_instance_of::<PyString>() {
+            py.import("json")?.call_method1("loads", (value,))?
+        } else {
+            py.get_type::<PyInt>().call1((value,))?
+        };
+        return replaced(&meant, others, depth);
     };
-    match step {
-        Step::Key(key) => {
-            let copy = PyDict::new(py);
-            copy.update(value.cast::<PyMapping>()?)?;
-            copy.set_item(key, replaced(&value.get_item(key)?, rest)?)?;
-            Ok(copy.into_any())
+    let runs = places.chunk_by(|a, b| a.get(depth) == b.get(depth));
+    if matches!(step, Step::Key(_)) {
+        let copy = PyDict::new(py);
+        copy.update(value.cast::<PyMapping>()?)?;
+        for run in runs {
+            let Some(Step::Key(key)) = run[0].get(depth) else { continue };
+            copy.set_item(key, replaced(&copy.as_any().get_item(key)?, run, depth + 1)?)?;
         }
-        Step::Index(at) => {
-            let copy = PyList::new(py, value.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
-            copy.set_item(*at, replaced(&value.get_item(*at)?, rest)?)?;
-            Ok(copy.into_any())
-        }
+        return Ok(copy.into_any());
     }
+    let copy = PyList::new(py, value.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+    for run in runs {
+        let Some(Step::Index(at)) = run[0].get(depth) else { continue };
+        copy.set_item(*at, replaced(&copy.get_item(*at)?, run, depth + 1)?)?;
+    }
+    Ok(copy.into_any())
 }
 
 /// `(key, alias)`.

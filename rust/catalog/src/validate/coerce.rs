@@ -9,6 +9,11 @@ use crate::schema::facets::{Facets, Resolver, Types};
 const MAX_DEPTH: usize = 32;
 /// Places that are looked at; schemas can multiply them.
 const MAX_PLACES: usize = 100_000;
+/// Alternatives that are looked at; they can be nested in each other.
+const MAX_LOOKS: usize = 400_000;
+/// Bytes of text that are parsed in one input; longer texts are left as they are. Who has that
+/// much to send has it as values.
+const MAX_TEXT: usize = 1 << 20;
 
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub(super) fn coerce(schema: &Value, input: &mut Value) -> Vec<Vec<Step>> {
 struct Walk<'a> {
     resolver: Resolver<'a>,
     left: usize,
+    looks_left: usize,
+    text_left: usize,
     path: Vec<Step>,
     found: Vec<Vec<Step>>,
 }
@@ -48,6 +55,8 @@ impl<'a> Walk<'a> {
         Self {
             resolver: Resolver::new(schema),
             left: MAX_PLACES,
+            looks_left: MAX_LOOKS,
+            text_left: MAX_TEXT,
             path: Vec::new(),
             found: Vec::new(),
         }
@@ -65,7 +74,8 @@ impl<'a> Walk<'a> {
         if let Value::String(text) = value {
             let types = self.types(&facets, 0);
             if !types.has(Types::STRING)
-                && let Some(parsed) = parsed_as(text, types)
+                && text.len() <= self.text_left
+                && let Some(parsed) = self.parsed_as(text, types)
             {
                 *value = parsed;
                 self.found.push(self.path.clone());
@@ -125,6 +135,10 @@ impl<'a> Walk<'a> {
     }
 
     fn branch_types(&mut self, branch: &'a Value, depth: usize) -> Types {
+        if self.looks_left == 0 {
+            return Types::ANY;
+        }
+        self.looks_left -= 1;
         let mark = self.resolver.mark();
         let facets = self.resolver.facets(&[branch]);
         let types = self.types(&facets, depth);
@@ -168,6 +182,19 @@ impl<'a> Walk<'a> {
             .any(|keyword| facets.all(keyword).next().is_some());
         if types == Types::ANY && shaped { Types::OBJECT } else { types }
     }
+
+    fn parsed_as(&mut self, text: &str, types: Types) -> Option<Value> {
+        let wanted = match text.trim_start().as_bytes().first()? {
+            b'[' => Types::ARRAY,
+            b'{' => Types::OBJECT,
+            _ => return None,
+        };
+        if types == Types::ANY || !types.has(wanted) {
+            return None;
+        }
+        self.text_left -= text.len();
+        serde_json::from_str(text).ok()
+    }
 }
 
 fn properties<'a>(facets: &Facets<'a>, key: &str) -> Vec<&'a Value> {
@@ -200,16 +227,4 @@ fn wants_integer(facets: &Facets<'_>) -> bool {
         };
         names.iter().any(|name| name == "integer") && names.iter().all(|name| name != "number")
     })
-}
-
-fn parsed_as(text: &str, types: Types) -> Option<Value> {
-    let wanted = match text.trim_start().as_bytes().first()? {
-        b'[' => Types::ARRAY,
-        b'{' => Types::OBJECT,
-        _ => return None,
-    };
-    if types == Types::ANY || !types.has(wanted) {
-        return None;
-    }
-    serde_json::from_str(text).ok()
 }
