@@ -21,6 +21,7 @@ FLOW = [
     "blocks",
     "schemas",
     "conversion",
+    "narrowing",
     "signature",
     "catalog",
     "activation",

@@ -66,7 +66,7 @@ def property_of(annotation: Any, default: Any = inspect.Parameter.empty) -> Any:
         (Any, {}),
         (list[int], {"type": "array", "items": {"type": "integer"}}),
         (list, {"type": "array", "items": {}}),
-        (set[str], {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
+        (set[str], {"type": "array", "items": {"type": "string"}}),
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
         (dict, {"type": "object", "additionalProperties": True}),
         (int | None, {"type": ["integer", "null"]}),

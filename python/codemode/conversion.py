@@ -14,7 +14,16 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from .schemas import LISTS, MAPS, SETS, is_hashable, is_wrapper
+from .schemas import (
+    LISTS,
+    MAPS,
+    SETS,
+    is_hashable,
+    is_named_tuple,
+    is_typed_dict,
+    is_wrapper,
+    supertype,
+)
 
 Converter = Callable[[Any], Any]
 
@@ -96,6 +105,8 @@ _KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
 
 def converter(annotation: Any) -> Converter | None:
     """What makes a JSON value into what the annotation asks for; None if nothing is to be done."""
+    if (named := supertype(annotation)) is not None:
+        return converter(named)
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated or is_wrapper(origin):
         return converter(args[0])
@@ -121,9 +132,11 @@ def converter(annotation: Any) -> Converter | None:
         return None
     if issubclass(base, enum.Enum):
         return base
+    if is_named_tuple(base):
+        return _named_tuple_converter(base)
     if hasattr(base, "model_validate"):
         return _model_converter(base)
-    if dataclasses.is_dataclass(base) or typing.is_typeddict(base):
+    if dataclasses.is_dataclass(base) or is_typed_dict(base):
         return _object_converter(base)
     return None
 
@@ -172,6 +185,21 @@ def _array_converter(base: Any, args: tuple[Any, ...]) -> Converter | None:
     return _array(lambda v: make(fitted(inner, item, f"[{n}]") for n, item in enumerate(v)))
 
 
+def _named_tuple_converter(cls: Any) -> Converter:
+    each: list[Converter | None] | None = None
+
+    def convert(value: Any) -> Any:
+        nonlocal each
+        if each is None:
+            # Now and not before: a class may hold itself.
+            hints = typing.get_type_hints(cls, include_extras=True)
+            each = [converter(hints.get(name, Any)) for name in cls._fields]
+        pairs = enumerate(zip(each, value, strict=False))
+        return cls(*(item if c is None else fitted(c, item, f"[{n}]") for n, (c, item) in pairs))
+
+    return _array(convert)
+
+
 def _union_converter(args: tuple[Any, ...]) -> Converter | None:
     members = [arg for arg in args if arg is not type(None)]
     found = [c for c in map(converter, members) if c is not None]
@@ -198,6 +226,8 @@ def _union_converter(args: tuple[Any, ...]) -> Converter | None:
 
 def _plain(annotation: Any) -> Converter:
     """Takes what is of the kind of an annotation for which nothing is converted."""
+    if (named := supertype(annotation)) is not None:
+        return _plain(named)
     origin = get_origin(annotation)
     if origin is Annotated or is_wrapper(origin):
         return _plain(get_args(annotation)[0])
@@ -216,7 +246,7 @@ def _same(value: Any) -> Any:
 
 
 def _object_converter(cls: Any) -> Converter:
-    make = dict if typing.is_typeddict(cls) else cls
+    make = dict if is_typed_dict(cls) else cls
     members: dict[str, Converter | None] | None = None
 
     def convert(value: Any) -> Any:

@@ -70,10 +70,10 @@ class Schemas:
         if origin is Annotated:
             schema = self.read(args[0])
             for note in args[1:]:
-                text = note if isinstance(note, str) else getattr(note, "description", None)
-                if isinstance(text, str) and "$ref" not in schema:
-                    schema["description"] = text
+                annotate(schema, note)
             return schema
+        if (named := supertype(annotation)) is not None:
+            return self.read(named)
         if is_wrapper(origin):
             return self.read(args[0])
         if origin is Literal:
@@ -95,10 +95,8 @@ class Schemas:
     def _collection(self, annotation: Any, origin: Any, args: tuple[Any, ...]) -> dict[str, Any]:
         base = origin or annotation
         if base in LISTS or base in SETS:
-            schema: dict[str, Any] = {"type": "array", "items": self.read(args[0] if args else Any)}
-            if base in SETS:
-                schema["uniqueItems"] = True
-            return schema
+            # Of a set too: an item that is given twice is in it once.
+            return {"type": "array", "items": self.read(args[0] if args else Any)}
         if base is tuple:
             return self._tuple(args)
         if base in MAPS:
@@ -116,12 +114,15 @@ class Schemas:
             return {"type": "array", "items": self.read(Any)}
         if len(args) == 2 and args[1] is Ellipsis:
             return {"type": "array", "items": self.read(args[0])}
-        items = [] if args == ((),) else [self.read(arg) for arg in args]
+        return self._positions([] if args == ((),) else list(args))
+
+    def _positions(self, annotations: list[Any], optional: int = 0) -> dict[str, Any]:
+        items = [self.read(annotation) for annotation in annotations]
         return {
             "type": "array",
             "prefixItems": items,
             "items": False,
-            "minItems": len(items),
+            "minItems": len(items) - optional,
             "maxItems": len(items),
         }
 
@@ -130,19 +131,25 @@ class Schemas:
             return {"enum": [member.value for member in cls]}
         if hasattr(cls, "model_json_schema"):
             return self._pydantic(cls)
-        if not (dataclasses.is_dataclass(cls) or typing.is_typeddict(cls)):
+        is_tuple = is_named_tuple(cls)
+        if not (is_tuple or dataclasses.is_dataclass(cls) or is_typed_dict(cls)):
             raise SchemaError(f"{cls.__name__} has no JSON form")
         name = cls.__name__
         if cls in self._stack:
             self._recursive.add(cls)
             return {"$ref": f"#/$defs/{name}"}
         self._stack.append(cls)
-        schema = self._members(cls)
+        schema = self._named_tuple(cls) if is_tuple else self._members(cls)
         self._stack.pop()
         if cls in self._recursive:
             self._define(name, schema)
             return {"$ref": f"#/$defs/{name}"}
         return schema
+
+    def _named_tuple(self, cls: Any) -> dict[str, Any]:
+        hints = typing.get_type_hints(cls, include_extras=True)
+        optional = 0 if self._output else len(cls._field_defaults)
+        return self._positions([hints.get(name, Any) for name in cls._fields], optional)
 
     def _members(self, cls: type) -> dict[str, Any]:
         hints = typing.get_type_hints(cls, include_extras=True)
@@ -159,7 +166,7 @@ class Schemas:
         else:
             names = list(hints)
             keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]
-            required = [name for name in names if name in keys]
+            required = [name for name in names if _is_required(hints[name], name in keys)]
         schema: dict[str, Any] = {
             "type": "object",
             "properties": {name: self.read(hints[name]) for name in names},
@@ -204,10 +211,84 @@ def _close(schema: Any) -> None:
                 _close(item)
 
 
+def annotate(schema: dict[str, Any], note: Any) -> None:
+    """Adds what a note in `Annotated` says: a text, or limits as pydantic and others write them.
+
+    Limits are read by their names, so that they may be anyone's: those of `annotated_types`,
+    `msgspec.Meta`, the parts of a pydantic `Field`.
+    """
+    text = note
+    for name in ("description", "documentation"):
+        text = text if isinstance(text, str) else getattr(note, name, None)
+    if isinstance(text, str) and "$ref" not in schema:
+        schema["description"] = text
+    if isinstance(note, (str, type)):
+        return
+    kinds = schema.get("type", ())
+    sized = next((word for kind, word in _SIZED.items() if kind in kinds), None)
+    for name, keyword in _LIMITS.items():
+        limit = getattr(note, name, None)
+        if isinstance(limit, (int, float)) and not isinstance(limit, bool):
+            schema[keyword] = limit
+    for name, word in (("min_length", "min"), ("max_length", "max")):
+        limit = getattr(note, name, None)
+        if isinstance(limit, int) and sized is not None:
+            schema[word + sized] = limit
+    pattern = getattr(note, "pattern", None)
+    pattern = getattr(pattern, "pattern", pattern)  # it may be compiled
+    if isinstance(pattern, str):
+        schema["pattern"] = pattern
+    metadata = getattr(note, "metadata", ())
+    for part in metadata if isinstance(metadata, (list, tuple)) else ():
+        annotate(schema, part)
+
+
+_LIMITS = {
+    "ge": "minimum",
+    "le": "maximum",
+    "gt": "exclusiveMinimum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+_SIZED = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+def _is_required(hint: Any, otherwise: bool) -> bool:
+    """Of a TypedDict, which cannot tell itself when its annotations are text."""
+    while get_origin(hint) is not None:
+        name = _name(get_origin(hint))
+        if name in ("Required", "NotRequired"):
+            return name == "Required"
+        if get_origin(hint) is not Annotated and name != "ReadOnly":
+            break
+        hint = get_args(hint)[0]
+    return otherwise
+
+
 def is_wrapper(origin: Any) -> bool:
     """Whether it only says something of a member: `Required[…]` and the like."""
-    name = getattr(origin, "_name", None) or getattr(origin, "__name__", "")
-    return str(name) in _WRAPPERS
+    return _name(origin) in _WRAPPERS
+
+
+def _name(origin: Any) -> str:
+    return str(getattr(origin, "_name", None) or getattr(origin, "__name__", ""))
+
+
+def supertype(annotation: Any) -> Any:
+    """What a `NewType` or a `type` statement stands for, else None."""
+    if type(annotation).__name__ == "TypeAliasType":
+        return annotation.__value__
+    return getattr(annotation, "__supertype__", None)
+
+
+def is_typed_dict(cls: Any) -> bool:
+    """Whether it is a class made by `TypedDict`, also that of `typing_extensions`."""
+    return typing.is_typeddict(cls) or hasattr(cls, "__required_keys__")
+
+
+def is_named_tuple(cls: Any) -> bool:
+    """Whether it is a class made by `NamedTuple`."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields") and hasattr(cls, "_field_defaults")
 
 
 def is_hashable(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import typing
@@ -9,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .conversion import Converter, Unfit, converter, fitted
-from .schemas import SchemaError, Schemas
+from .narrowing import narrower
+from .schemas import SchemaError, Schemas, annotate
 from .tools import ToolContext, ToolResult, WrongInput
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
 _SECTIONS = re.compile(
     r"^(Args|Arguments|Parameters|Returns?|Raises|Yields?|Examples?|Notes?|Attributes|See Also"
@@ -41,23 +43,35 @@ class Signature:
     execute: Callable[[Any, ToolContext], Any]
 
 
-def read_signature(function: Callable[..., Any], names: Mapping[str, Any]) -> Signature:
+def read_signature(
+    function: Callable[..., Any], names: Mapping[str, Any], name: str | None = None
+) -> Signature:
     """Reads a function.
 
     Args:
         function: Async or plain.
         names: What annotations may refer to besides the function's globals.
+        name: Instead of the function's own.
 
     Raises:
-        TypeError: A parameter has no JSON form; names it.
+        TypeError: A parameter has no JSON form; names it. Or what is given is no function that
+            can be a tool.
     """
-    name = getattr(function, "__name__", type(function).__name__)
-    description, documented = _read_docstring(inspect.getdoc(function) or "")
-    hints = _hints(function, name, names)
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    name = name or str(getattr(inner, "__name__", type(inner).__name__))
+    if name == "<lambda>":
+        raise TypeError("a lambda has no name: give one, tool(name=...)(lambda ...)")
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise TypeError(f"{name} is a generator, which has no result: return a list instead")
+    description, documented = _read_docstring(inspect.getdoc(inner) or "")
+    hints = _hints(inner, name, names)
     schemas = Schemas()
     properties: dict[str, Any] = {}
     required: list[str] = []
     converters: dict[str, Converter] = {}
+    defaults: dict[str, Callable[[], Any]] = {}
     context: str | None = None
     is_open = False
     for parameter in inspect.signature(function).parameters.values():
@@ -79,10 +93,20 @@ def read_signature(function: Callable[..., Any], names: Mapping[str, Any]) -> Si
             raise TypeError(f"{name}: parameter {parameter.name}: {error}") from None
         if parameter.name in documented and "$ref" not in schema:
             schema.setdefault("description", documented[parameter.name])
-        if parameter.default is parameter.empty:
+        default = parameter.default
+        if hasattr(default, "is_required") and hasattr(default, "get_default"):
+            # A pydantic `Field`: what it says of the parameter, and how to make the default.
+            annotate(schema, default)
+            field, default = default, parameter.empty
+            if not field.is_required():
+                defaults[parameter.name] = make = functools.partial(
+                    field.get_default, call_default_factory=True
+                )
+                default = None if field.default_factory is not None else make()
+        if default is parameter.empty:
             required.append(parameter.name)
-        elif isinstance(parameter.default, (str, int, float, bool)):
-            schema["default"] = getattr(parameter.default, "value", parameter.default)
+        elif isinstance(default, (str, int, float, bool)):
+            schema["default"] = getattr(default, "value", default)
         properties[parameter.name] = schema
         if convert is not None:
             converters[parameter.name] = convert
@@ -90,12 +114,14 @@ def read_signature(function: Callable[..., Any], names: Mapping[str, Any]) -> Si
     if required:
         parameters["required"] = required
     parameters["additionalProperties"] = is_open
+    output = _output_schema(hints.get("return", Any))
+    narrow = narrower(hints["return"]) if output is not None else None
     return Signature(
         name=name,
         description=description,
         parameters=schemas.with_definitions(parameters),
-        output_schema=_output_schema(hints.get("return", Any)),
-        execute=_caller(function, converters, context),
+        output_schema=output,
+        execute=_caller(function, converters, defaults, context, narrow),
     )
 
 
@@ -110,7 +136,11 @@ def _output_schema(annotation: Any) -> dict[str, Any] | None:
 
 
 def _caller(
-    function: Callable[..., Any], converters: Mapping[str, Converter], context: str | None
+    function: Callable[..., Any],
+    converters: Mapping[str, Converter],
+    defaults: Mapping[str, Callable[[], Any]],
+    context: str | None,
+    narrow: Converter | None,
 ) -> Callable[[Any, ToolContext], Any]:
     def execute(given: Mapping[str, Any], ctx: ToolContext) -> Any:
         arguments = dict(given)
@@ -120,11 +150,21 @@ def _caller(
                     arguments[name] = fitted(convert, arguments[name], name)
                 except Unfit as error:
                     raise WrongInput(f"{error.path}: {error}") from error
+        for name, make in defaults.items():
+            if name not in arguments:
+                arguments[name] = make()
         if context is not None:
             arguments[context] = ctx
-        return function(**arguments)
+        result = function(**arguments)
+        if narrow is None:
+            return result
+        return _narrowed(narrow, result) if inspect.isawaitable(result) else narrow(result)
 
     return execute
+
+
+async def _narrowed(narrow: Converter, result: Awaitable[Any]) -> Any:
+    return narrow(await result)
 
 
 def _hints(function: Callable[..., Any], name: str, names: Mapping[str, Any]) -> dict[str, Any]:

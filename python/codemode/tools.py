@@ -251,9 +251,9 @@ def tool(
     def make(f: Callable[..., Any]) -> Tool:
         from .signature import read_signature
 
-        read = read_signature(f, names)
+        read = read_signature(f, names, name)
         return Tool(
-            name=name or read.name,
+            name=read.name,
             description=read.description if description is None else description,
             parameters=read.parameters,
             execute=read.execute,

@@ -218,6 +218,10 @@ fn model<'py>(v: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Refused> {
     let py = v.py();
     let mode = PyDict::new(py);
     mode.set_item(intern!(py, "mode"), intern!(py, "json"))?;
+    // By the names of its schema, which are also those that it reads.
+    if v.get_type().hasattr(intern!(py, "__pydantic_serializer__"))? {
+        mode.set_item(intern!(py, "by_alias"), true)?;
+    }
     v.call_method(intern!(py, "model_dump"), (), Some(&mode))
         .map_err(|e| Refused::raised(v, "model_dump()", e))
 }
