@@ -550,3 +550,20 @@ async def test_swarm_is_off_unless_enabled_and_declared_when_it_is(make_run: Any
     assert paths == ["agents.d.ts"]
     assert sized is True
     assert "schema?: object" in text
+
+
+@pytest.mark.req("saf.2")
+async def test_a_schema_that_takes_long_to_compile_is_refused(make_run: Any) -> None:
+    async def children(request: Any) -> Any:
+        raise AssertionError("no child is to be run")
+
+    run = make_run(extensions=[Swarm(children)])
+    result = await run.exec(
+        {
+            "code": """
+            const schema = { anyOf: Array.from({ length: 20000 }, () => ({ type: "string" })) }
+            try { await agents.run("do it", { schema }) } catch (e) { return e.message }
+            """
+        }
+    )
+    assert "schema is longer than 65536 characters" in result.value

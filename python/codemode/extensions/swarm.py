@@ -51,6 +51,8 @@ declare function phase(note: string): void;
 declare function log(note: string): void;
 """
 _TEXTS = {"label": "label", "model": "model", "thinking": "thinking", "agentId": "agent_id"}
+# To compile a schema takes more time than in proportion, and a program made it.
+_MAX_SCHEMA = 64 << 10
 _OPTIONS = (*_TEXTS, "phase", "fastMode", "schema")
 _MOST_NOTE = 2_000
 
@@ -311,9 +313,13 @@ def _rejected(why: str) -> GuestError:
 
 def _validator(schema: Mapping[str, Any]) -> Any:
     try:
-        return engine().Validator(json.dumps(schema))
+        text = json.dumps(schema)
+        validator = engine().Validator(text) if len(text) <= _MAX_SCHEMA else None
     except (TypeError, ValueError, RecursionError) as error:
         raise GuestError(f"agents.run: schema is no valid JSON Schema: {error}") from None
+    if validator is None:
+        raise GuestError(f"agents.run: schema is longer than {_MAX_SCHEMA} characters")
+    return validator
 
 
 def _value(request: ChildRequest, result: ChildResult) -> Any:
