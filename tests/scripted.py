@@ -129,6 +129,10 @@ class FakePool:
         self.lost = 0
         self.report: str | None = "{}"
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
     async def take(
         self, owner: object, *, max_frame: int, max_output: int, fetch: Any, deadline: float
     ) -> FakeWorker:
