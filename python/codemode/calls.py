@@ -273,7 +273,8 @@ class Calls:
             self._tasks.pop(call.number, None)
             self._close(call)
             self._in_flight -= 1
-        self.notes.extend(note for note in call.notes if note not in self.notes)
+        if call.notes:
+            self.notes.extend(note for note in call.notes if note not in self.notes)
         if not self._over:
             self.ready.append((call.number, call.status == "ok", value))
             self._dispatch()

@@ -92,7 +92,7 @@ class CatalogView:
         self._index: Any = None
         self._entries: list[dict[str, Any]] | None = None
         self._blobs: dict[str, bytes] = {}
-        self._checks: dict[tuple[str, Tool], Callable[[Any], Any]] = {}
+        self._checks: dict[tuple[Callable[[str], Any], Tool], Callable[[Any], Any]] = {}
         for note in notes:
             _log.warning("codemode: %s", note)
 
@@ -275,12 +275,7 @@ class CatalogView:
 
         It is total: what a schema says that makes no sense is ignored.
         """
-        return self._check(
-            "input",
-            tool,
-            tool.parameters_json,
-            lambda s: engine().Validator.for_input(s).check_input,
-        )
+        return self._check(_input_check, tool, tool.parameters_json)
 
     def output_check(self, tool: Tool) -> Callable[[Any], None] | None:
         """What checks results of a native tool; None where nothing was declared.
@@ -288,16 +283,14 @@ class CatalogView:
         Raises:
             ValueError: What was declared is no valid schema.
         """
-        return self._check(
-            "output", tool, tool.output_json, lambda s: engine().Validator(s).check_output
-        )
+        return self._check(_output_check, tool, tool.output_json)
 
     def _check(
-        self, what: str, tool: Tool, schema: str | None, make: Callable[[str], Any]
+        self, make: Callable[[str], Any], tool: Tool, schema: str | None
     ) -> Callable[[Any], Any] | None:
         if schema is None or not tool.is_native:
             return None
-        key = what, tool
+        key = make, tool
         if key not in self._checks:
             self._checks[key] = make(schema)
         return self._checks[key]
@@ -367,6 +360,14 @@ def _assign_ids(tools: tuple[Tool, ...], native_source: str, notes: list[str]) -
             ids[tool_id if n == 1 else f"{tool_id}~{n}"] = tool
         notes.append(f"{len(group)} tools share the id {tool_id}; later ones got ~2, ~3, …")
     return ids
+
+
+def _input_check(schema: str) -> Any:
+    return engine().Validator.for_input(schema).check_input
+
+
+def _output_check(schema: str) -> Any:
+    return engine().Validator(schema).check_output
 
 
 def _schema(text: str | None, absent: Any) -> Any:
