@@ -154,7 +154,6 @@ class Cell:
                 return self._ended()
             due = self._calls.ready or self._timer_due()
             if not due or time.monotonic() >= budget.resume_until:
-                self._tell_of_timer("pending_tools")
                 return self._park("pending_tools")
         return await self._run_leg(budget, self._restoring(budget))
 
@@ -214,14 +213,13 @@ class Cell:
                 if failure:
                     return self._fail_turn(failure)
                 if end != HAND_OVER:
-                    self._tell_of_timer(end)
                     return self._park(cast("WaitReason", end))
             finally:
                 self._live = None
                 live.discard()
             begin = self._restoring(budget)
 
-    def _tell_of_timer(self, reason: str) -> None:
+    def _tell_of_timer(self, reason: WaitReason) -> None:
         """Says what is pending where the list of pending calls is empty."""
         if reason == "pending_tools" and self._timer_at is not None and not self._calls:
             left = max(self._timer_at - time.monotonic(), 0)
@@ -396,6 +394,7 @@ class Cell:
         )
 
     def _park(self, reason: WaitReason) -> Result:
+        self._tell_of_timer(reason)
         self._store.park(self, self._config.snapshot_ttl_seconds)
         output, self._output = tuple(self._output), []
         warnings = tuple(self._take_warnings())
