@@ -202,11 +202,12 @@ def _named_tuple_converter(cls: Any) -> Converter:
 
 def _union_converter(args: tuple[Any, ...]) -> Converter | None:
     members = [arg for arg in args if arg is not type(None)]
-    found = [c for c in map(converter, members) if c is not None]
+    each = [(arg, converter(arg)) for arg in members]
+    found = [c for _, c in each if c is not None]
     if not found:
         return None
     # What is converted comes first: every date is a text as well.
-    found += [_plain(arg) for arg in members if converter(arg) is None]
+    found += [_plain(arg) for arg, c in each if c is None]
 
     def convert(value: Any) -> Any:
         if value is None:
