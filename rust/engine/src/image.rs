@@ -45,7 +45,7 @@ pub enum RestoreError {
 }
 
 /// What must be the same where an image is taken and where it is restored.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) build: u64,
     pub(crate) template: u64,

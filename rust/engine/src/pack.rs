@@ -139,24 +139,17 @@ mod quick {
 pub(crate) struct Packer {
     masks: [u8; MASKS_ROOM],
     bytes: [u8; BYTES_ROOM],
-    #[cfg(target_arch = "x86_64")]
-    quick: bool,
 }
 
 impl Packer {
     pub(crate) fn new() -> Self {
-        Self {
-            masks: [0; MASKS_ROOM],
-            bytes: [0; BYTES_ROOM],
-            #[cfg(target_arch = "x86_64")]
-            quick: quick::is_there(),
-        }
+        Self { masks: [0; MASKS_ROOM], bytes: [0; BYTES_ROOM] }
     }
 
     /// Appends `page`.
     pub(crate) fn pack(&mut self, page: &Page, out: &mut Vec<u8>) {
         #[cfg(target_arch = "x86_64")]
-        if self.quick {
+        if quick::is_there() {
             // SAFETY: the processor has what it needs.
             return unsafe { quick::pack(self, page, out) };
         }
